@@ -131,11 +131,13 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
     def _compiled(self, columns: tuple[s.DataType, ...]) -> Plan:
         strict, wraps = self.options.strict, self.options.arithmetic == "machine"
         may_be_rows = self.signature.hint is dict
+        # The hint says no width, and hashes have 64 bits without a sign.
+        returns = int if self.signature.hint is int else self._returns()
         plan = Plan(
             self.function,
             columns,
             self._forms(),
-            self._returns(),
+            returns,
             strict,
             wraps,
             may_be_rows=may_be_rows,

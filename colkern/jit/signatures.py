@@ -75,9 +75,8 @@ class Signature:
 
     @property
     def result(self) -> s.DataType | type | None:
-        """The declared type of results; the hints `datetime.datetime` and `int` themselves, as they say no
-        zone, or width."""
-        return self.hint if self.hint in (datetime.datetime, int) else self.returns
+        """The declared type of results; the hint `datetime.datetime` itself, as it says no zone."""
+        return self.hint if self.hint is datetime.datetime else self.returns
 
 
 FORM: ContextVar[Form | None] = ContextVar("form", default=None)

@@ -113,7 +113,7 @@ def _bool(_: s.DataType) -> Reader:
 @_READERS.of(s.Int)
 def _int(type_: s.Int) -> Reader:
     if type_ == s.uint64():
-        return Reader(k.UNSIGNED, ("{n}",), "i8({n}[i])", _items)
+        return Reader(k.INT, ("{n}",), "i8({n}[i])", _items, "i8({n}[i]) < 0")
     return Reader(k.INT, ("{n}",), "i8({n}[i])", _items)
 
 
@@ -261,17 +261,6 @@ def _duration(type_: s.Duration) -> Reader:
 # Nested types
 
 
-def _part(type_: s.DataType, form: Form) -> AnyReader:
-    """Returns the reader for a field, or for the items of a list.
-
-    There, integers are signed: containers of signed and unsigned ones are of different kinds.
-    """
-    reader = reader_of(type_, form)
-    if isinstance(reader, Reader) and reader.kind == k.UNSIGNED:
-        return replace(reader, kind=k.INT, check=f"{reader.code} < 0")
-    return reader
-
-
 def _item(type_: s.DataType, form: Form) -> AnyReader:
     """Returns the reader for the items of a list."""
     item = type_.fields[0].type
@@ -279,8 +268,8 @@ def _item(type_: s.DataType, form: Form) -> AnyReader:
         # An empty list of nulls is read as a list of any kind; rows with other lists are left to Python.
         return Reader(k.NEVER, (), "", lambda _: (), "True")
     if isinstance(type_, s.Map):
-        return _part(item, Form(structs=tuple, parts=(form.part(0), form.part(1))))
-    return _part(item, form.part(0))
+        return reader_of(item, Form(structs=tuple, parts=(form.part(0), form.part(1))))
+    return reader_of(item, form.part(0))
 
 
 def _lists(
@@ -325,7 +314,7 @@ def _rows(type_: s.Struct, form: Form) -> Rows:
     if len(set(names)) < len(names):
         raise UnsupportedError(f"{type_} as an argument of a row function: two fields of one name")
     forms = [form.field(place, name) for place, name in enumerate(names)]
-    fields = tuple(map(_part, (field.type for field in type_.fields), forms))
+    fields = tuple(map(reader_of, (field.type for field in type_.fields), forms))
     nullable = tuple(field.nullable for field in type_.fields)
     return Rows(fields, nullable, () if form.structs is tuple else names, form.structs)
 

@@ -122,8 +122,10 @@ def _constant_like(value: Value, other: Value) -> Value:
     number = value.constant
     if isinstance(number, int) and other.kind.name == "float" and abs(number) < 1 << 1000:
         return constant(float(number)) if float(number) == number else value
-    if isinstance(number, int) and other.kind.name == "int" and not has_64_bits(number):
-        return constant(math.copysign(math.inf, number))
+    if isinstance(number, int) and other.kind.name in ("int", "unsigned"):
+        is_unsigned = other.kind.name == "unsigned" and 0 <= number <= k.MOST_UNSIGNED
+        if not has_64_bits(number) and not is_unsigned:
+            return constant(math.copysign(math.inf, number))
     if not _are_decimal_and_float(value.kind, other.kind) or not isinstance(value.constant, float):
         return value
     try:

@@ -51,6 +51,11 @@ class MeetsNumPy(Exception):
     """The function uses NumPy, so all of it must be written again for numbers that may be NumPy's."""
 
 
+class NeedsAllBits(Exception):
+    """A variable of which only the lowest bits are computed is no integer in some place: the function must
+    be written again."""
+
+
 class Wider(Exception):
     """A kind turned out to be too narrow, so the function must be written again.
 
@@ -123,6 +128,7 @@ class Emitter:
         yielded: The list of the items that a generator has yielded.
         rounds: The variable that counts the rounds of a generator's loops, if they are limited.
         gone_over: The call whose items the next loop reads; only this call may be one of a generator.
+        low_bits: The nodes where the lowest 64 bits of integers suffice.
         shared: The variables that local functions assign to by `nonlocal`, or that methods change.
         changing: The variables to which the current loop assigns.
         changing_rows: The variables of dictionaries with constant keys whose values change.
@@ -156,6 +162,8 @@ class Emitter:
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.shared = definition.shared
+        is_whole = program.wraps or not program.has_words
+        self.low_bits = frozenset() if is_whole else definition.low_bits
         self._deleted = definition.deleted
         program.may_change_rows |= program.has_rows and bool(definition.changing_rows)
         self.changing_rows: frozenset[str] = frozenset()
@@ -179,14 +187,17 @@ class Emitter:
 
     def state(self) -> tuple[object, ...]:
         """Returns the present state of writing, for `restore`."""
-        counts = len(self.block.lines), len(self.attempts), len(self.loops), len(self.read_later)
+        counts = map(len, self._growing())
         return self.block, dict(self.env), dict(self.cells), *counts, self.depth
+
+    def _growing(self) -> tuple[list[Any], ...]:
+        return self.block.lines, self.attempts, self.loops, self.read_later, self.read_by_name
 
     def restore(self, state: tuple[Any, ...]) -> None:
         """Discard everything written since `state`."""
-        self.block, self.env, self.cells, lines, attempts, loops, reads, self.depth = state
-        del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
-        del self.read_later[reads:]
+        self.block, self.env, self.cells, *counts, self.depth = state
+        for written, count in zip(self._growing(), counts, strict=True):
+            del written[count:]
         self.dead = False
 
     @contextmanager
@@ -428,8 +439,9 @@ class Emitter:
             from colkern.rows.enums import as_result
 
             value = as_result(self, value)
-        is_integer = k.present(value.kind).name == "int" and not self.program.stack
-        self.program.returns_signed |= is_integer and not _is_natural(value)
+        is_integer = k.present(value.kind).name == "int" and not _is_natural(value)
+        if is_integer and not self.program.stack and self.program.returns_signed is not None:
+            self.program.returns_signed = True
         if value.kind != k.NEVER:
             # Nothing that is written so far depends on the kind that the first `return` has.
             self.widened.setdefault(RETURN, value.kind)
@@ -647,6 +659,8 @@ class Emitter:
         if joined is None and is_result:
             # In a column, a member of an enum that is a text is stored as text.
             joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
+        if joined is None and k.WORD in map(k.present, pair):
+            raise NeedsAllBits
         if joined is None:
             of = key[1] if isinstance(key, tuple) else ""
             named = isinstance(of, str) and of.isidentifier() and of in self.locals
@@ -759,6 +773,8 @@ class Emitter:
         kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
         is_natural = any(map(_is_natural, (value for _, value in sides)))
         kind = self.program.joined(*(kinds if is_natural else k.all_signed(kinds)))
+        if kind is None and k.WORD in map(k.present, kinds):
+            raise NeedsAllBits
         if kind is None:
             return Value(Kind(f"{kinds[0]} or {kinds[1]}", 0))
         stem = self.fresh(name)

@@ -30,6 +30,7 @@ from colkern.rows.integers import (
     is_signed,
     keeps_low_bits,
     low_bits,
+    mask_first,
     operand_after,
     remainder_of_text,
 )
@@ -88,8 +89,7 @@ def _named(emitter: Emitter, node: ast.NamedExpr) -> Value:
 
 
 def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
-    if isinstance(node.op, ast.BitAnd) and isinstance(node.left, ast.Constant):
-        node = derived(node, "turned", partial(ast.BinOp, node.right, node.op, node.left))
+    node = mask_first(emitter, node)
     if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Call):
         remainder = remainder_of_text(emitter, node.left, node.right)
         if remainder is not None:
@@ -187,6 +187,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         return concatenated(emitter, left, right)
     if (result := by_power_of_two(emitter, name, left, right.constant)) is not None:
         return result
+    if name == "-" and left.constant == k.MOST_UNSIGNED and right.kind == k.UNSIGNED:
+        return Value(k.UNSIGNED, emitter.bind(f"~{emitter.numbers(right).code}"))
     value = call(emitter, name, [left, right])
     if value.kind == k.UNSIGNED and is_signed(name, left.constant, right.constant):
         return Value(k.INT, value.code)

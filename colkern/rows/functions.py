@@ -18,7 +18,16 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, copied, derived
+from colkern.rows.emitter import (
+    RETURN,
+    Emitter,
+    MeetsNumPy,
+    NeedsAllBits,
+    Unsettled,
+    Wider,
+    copied,
+    derived,
+)
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
@@ -101,7 +110,7 @@ def write_function(
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
                 emitter.refuse("it calls itself in every case")
-        except (CompileError, UnsupportedError, MeetsNumPy):
+        except (CompileError, UnsupportedError, MeetsNumPy, NeedsAllBits):
             raise
         except RecursionError:
             emitter.refuse(TOO_DEEP)
@@ -186,10 +195,18 @@ def write_program(
         CompileError: As `write_function`.
     """
     has_numpy = changes_rows = mixes = False
+    has_words = True
     written: tuple[Program, str, Kind] | None = None
     while True:
         program = Program(
-            wraps, has_numpy, changes_rows, mixes=mixes, holds=holds, has_rows=has_rows
+            wraps,
+            has_numpy,
+            changes_rows,
+            mixes=mixes,
+            holds=holds,
+            has_rows=has_rows,
+            has_words=has_words,
+            returns_signed=None if RETURN in widened else False,
         )
         try:
             with localcontext(USUAL_CONTEXT):
@@ -199,6 +216,9 @@ def write_program(
                 other = program, name, kind
         except MeetsNumPy:
             has_numpy = True
+            continue
+        except NeedsAllBits:
+            has_words = False
             continue
         except CompileError:
             program.may_mix &= can_mix

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from colkern.errors import CompileError
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, wrapped_call
 from colkern.rows.constants import wrapped
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, NeedsAllBits, derived
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.library import remainder, remainder_of_bytes
-from colkern.rows.low_bits import CLOSED, is_mask
+from colkern.rows.low_bits import CLOSED, is_mask, value_of
 from colkern.rows.values import LOWEST, NONE, Value
 
 
@@ -21,7 +24,7 @@ def keeps_low_bits(emitter: Emitter, node: ast.BinOp) -> bool:
     if not isinstance(node.op, ast.BitAnd | ast.Mod):
         return False
     known = emitter.env.get(getattr(node.left, "id", ""), NONE)
-    if node in emitter.definition.low_bits or k.present(known.kind) == k.WORD:
+    if node in emitter.low_bits or k.present(known.kind) == k.WORD:
         return True
     if not isinstance(node.left, ast.BinOp | ast.UnaryOp):
         return False
@@ -48,6 +51,7 @@ def low_bits(emitter: Emitter, node: ast.expr) -> Value:
 def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
     from colkern.rows.expressions import needed, operated_by
 
+    before, was_dead = emitter.state(), emitter.dead
     match node:
         case ast.BinOp(left, operation, right) if isinstance(operation, CLOSED):
             is_shift = isinstance(operation, ast.LShift)
@@ -56,13 +60,55 @@ def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
             is_shift, sides = False, [_low_bits(emitter, operand)]
         case _:
             return needed(emitter, node)
-    are_integers = all(side.kind.name in ("bool", "int", "unsigned", k.WORD.name) for side in sides)
-    if all(side.is_constant for side in sides) or not are_integers:
+    if all(side.is_constant for side in sides):
         return operated_by(emitter, operation, *sides)
+    if not all(map(_is_integer, sides)):
+        if any(side.kind == k.WORD for side in sides):
+            raise NeedsAllBits
+        # All bits of an integer beside a float count.
+        emitter.restore(before)
+        emitter.dead = was_dead
+        return needed(emitter, node)
     if is_shift:
         count = sides[1] = emitter.signed(emitter.numbers(sides[1]))
-        emitter.leave_if(f"{count.code} < 0", "a negative count of a shift")
+        test, reason = f"{count.code} < 0", "a negative count of a shift"
+        if emitter.attempts:
+            emitter.fail_if(test, row_values.VALUE_ERROR, reason)
+        else:
+            emitter.leave_if(test, reason)
     return wrapped_call(emitter, OPERATORS[type(operation)][0], [_word(emitter, s) for s in sides])
+
+
+def _is_integer(value: Value) -> bool:
+    return value.kind.name in ("bool", "int", "unsigned", k.WORD.name)
+
+
+def is_of_integers(emitter: Emitter, first: ast.stmt, both: ast.Assign) -> bool:
+    """Whether an assignment and the next one, which masks it, may be one.
+
+    They are if they are of integers, and no handler sees the variable between them.
+    """
+    from colkern.rows.expressions import expression
+
+    if emitter.attempts or not isinstance(both.value, ast.BinOp):
+        return False
+    value = derived(first, "value", partial(value_of, first))
+    try:
+        with emitter.looking():
+            number = expression(emitter, both.value.right).constant
+            return is_mask(both.value.op, number) and _is_integer(low_bits(emitter, value))
+    except CompileError:
+        return False
+
+
+def mask_first(emitter: Emitter, node: ast.BinOp) -> ast.BinOp:
+    """Returns `0xFF & x` as `x & 0xFF` if that is an operator of integers; other nodes unchanged."""
+    if not isinstance(node.op, ast.BitAnd) or not isinstance(node.left, ast.Constant):
+        return node
+    with emitter.looking():
+        is_integer = _is_integer(low_bits(emitter, node.right))
+    turned = partial(ast.BinOp, node.right, node.op, node.left)
+    return derived(node, "turned", turned) if is_integer else node
 
 
 def _word(emitter: Emitter, value: Value) -> Value:
@@ -112,7 +158,9 @@ def remainder_of_text(
 
 def by_power_of_two(emitter: Emitter, name: str, value: Value, number: Any) -> Value | None:
     """Compiles an operator of an integer and 2**64, or 2**63; None for others."""
-    if number not in (1 << 63, 1 << 64) or value.kind not in (k.INT, k.UNSIGNED):
+    if type(number) is not int or value.kind not in (k.INT, k.UNSIGNED):
+        return None
+    if number not in (1 << 63, 1 << 64):
         return None
     if name == "/" and number == 1 << 64:
         return call(emitter, "*", [call(emitter, "float", [value]), constant(2.0**-64)])
@@ -121,7 +169,7 @@ def by_power_of_two(emitter: Emitter, name: str, value: Value, number: Any) -> V
     if name == "-" and value.kind == k.UNSIGNED:
         code = emitter.bind(emitter.numbers(value).code)
         if number == 1 << 63:
-            return Value(k.INT, f"({code} ^ {LOWEST})")
+            return Value(k.INT, emitter.bind(f"{code} ^ {LOWEST}"))
         # The signed integer with the same bits.
         emitter.leave_if(f"{code} >= 0", "- of more than 64 bits")
         return Value(k.INT, code)

@@ -46,6 +46,8 @@ class Kind:
 INT = Kind("int")
 UNSIGNED = Kind("unsigned")
 """The kind of integers from 0 to 2**64 - 1, such as hashes; code has their bits as a signed integer."""
+MOST_UNSIGNED = (1 << 64) - 1
+
 WORD = Kind("int of which 64 bits are known")
 """The kind of integers of which code has the lowest 64 bits, and only these are read."""
 

@@ -12,7 +12,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from colkern.rows.scopes import named_in, nodes_of, stored_names
+from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, stored_names
 
 CLOSED = (ast.Add, ast.Sub, ast.Mult, ast.LShift, ast.BitAnd, ast.BitOr, ast.BitXor)
 """The operators whose low bits depend only on those of their operands; of `<<`, on the left one's."""
@@ -77,16 +77,19 @@ class _Analysis:
         )
         assigned = [(_target(node), node) for node in nodes]
         simple = Counter(name for name, _ in assigned if name)
-        self._locals = {*parameters, *stored_names(body), *stores}
+        inner = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        self._locals = {*parameters, *stored_names(body), *stores, *inner}
         self._once: dict[str, ast.expr] = {
             name: node.value
             for name, node in assigned
-            if isinstance(node, ast.Assign) and stores[name] == 1 and name not in parameters
+            if isinstance(node, ast.Assign)
+            and stores[name] == 1
+            and name not in {*parameters, *inner}
         }
-        named = {getattr(node, "name", None) for node in nodes}
+        named = {getattr(node, "name", None) for node in nodes} | declared_elsewhere(nodes)
         self._low = {
             name for name, count in simple.items() if count == stores[name] and name not in named
-        } - {*parameters}
+        } - {*parameters, *inner}
         self._ends = {name: self._end(name) for name in self._low}
 
     def places(self) -> frozenset[ast.AST]:

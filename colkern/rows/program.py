@@ -223,7 +223,8 @@ class Program:
         codes: The codes of the exceptions that its functions raise or may meet.
         holds: Whether results of a kind may be values of the declared type.
         has_rows: Whether dictionaries with constant keys may be rows; if not, all are dictionaries.
-        returns_signed: Whether results may be negative integers.
+        returns_signed: Whether results may be negative integers; None if their kind is given.
+        has_words: Whether of some variables only the lowest 64 bits are computed.
     """
 
     wraps: bool = False
@@ -255,7 +256,8 @@ class Program:
     codes: dict[Any, int] = field(default_factory=lambda: dict(CODES))
     holds: Callable[[Kind], bool] = any_kind
     has_rows: bool = True
-    returns_signed: bool = False
+    returns_signed: bool | None = False
+    has_words: bool = True
 
     def state(self) -> tuple[Any, ...]:
         """Returns a record of the present state, for `restore`."""

@@ -37,7 +37,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself, returns_itself
-from colkern.rows.integers import as_word, low_bits, operand_after
+from colkern.rows.integers import as_word, is_of_integers, low_bits, operand_after
 from colkern.rows.library import copied, replacement
 from colkern.rows.low_bits import fused, value_of
 from colkern.rows.patterns import capture, test_of
@@ -65,7 +65,7 @@ class Loop:
 
 def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
     """Write statements, up to the first after which none is reached."""
-    for node in _fused(body):
+    for node in _fused(emitter, body):
         if emitter.dead:
             return
         outer, emitter.node = emitter.node, node
@@ -73,14 +73,17 @@ def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
         emitter.node = outer
 
 
-def _fused(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yields statements, with an assignment and the next one, which masks it, as one."""
+def _fused(emitter: Emitter, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yields statements, with an assignment of an integer and the next one, which masks it, as one."""
     waiting: ast.stmt | None = None
     for node in body:
-        both = fused(waiting, node) if waiting is not None else None
-        if waiting is not None and both is None:
+        if waiting is not None:
+            both = fused(waiting, node)
+            if both is not None and is_of_integers(emitter, waiting, both):
+                waiting = derived(waiting, "fused", partial(copy.copy, both))
+                continue
             yield waiting
-        waiting = derived(waiting, "fused", partial(copy.copy, both)) if waiting and both else node
+        waiting = node
     if waiting is not None:
         yield waiting
 
@@ -151,7 +154,7 @@ def _assign(emitter: Emitter, node: ast.Assign) -> None:
         has_star = any(isinstance(target, ast.Starred) for target in first.elts)
         value = as_items(emitter, node.value, None if has_star else len(first.elts))
     else:
-        is_low = node in emitter.definition.low_bits
+        is_low = node in emitter.low_bits
         value = (as_word if is_low else expression)(emitter, node.value)
     for target in node.targets:
         bind_target(emitter, target, value)
@@ -379,7 +382,7 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
     else:
         load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
         kind = k.present(emitter.env.get(target.id, NONE).kind)
-        if node in emitter.definition.low_bits and kind in (k.BOOL, k.INT, k.UNSIGNED, k.WORD):
+        if node in emitter.low_bits and kind in (k.BOOL, k.INT, k.UNSIGNED, k.WORD):
             emitter.assign(
                 target.id, as_word(emitter, derived(node, "low", partial(value_of, node)))
             )

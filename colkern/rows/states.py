@@ -163,7 +163,8 @@ def _fits(kind: Kind, value: Any) -> bool:
             _fits(of, item) for of, part in zip(kind.items, parts, strict=False) for item in part
         )
     try:
-        return k.joined(kind, kind_of(value)) == kind
+        is_one = k.joined(kind, kind_of(value)) == kind
+        return is_one and not (kind == k.UNSIGNED and value < 0)
     except UnsupportedError:
         return False
 

@@ -172,6 +172,10 @@ def test_texts_of_unsigned_integers() -> None:
     checked(lambda x: mixed(x).to_bytes(8, "little"))
 
 
+def in_python(x: int) -> int:
+    return eval("x + 1")
+
+
 def test_the_type_of_results() -> None:
     assert checked(mixed).type == ck.uint64()
     assert checked(lambda x: mixed(x) if x > 3 else 0).type == ck.uint64()
@@ -182,22 +186,20 @@ def test_the_type_of_results() -> None:
     assert checked(lambda x: (x & ALL ^ 1 << 63) - 2**63).type == ck.int64()
     with pytest.raises(OverflowError, match="does not fit int64"):
         ck.udf(mixed, returns=ck.int64())(ck.array([2**62 + 1]))
+    # A function that Python runs has the type that `int` stands for, whatever its values are.
+    with pytest.warns(UserWarning, match="runs in Python"):
+        opaque = ck.udf(in_python, fallback=True)
+    assert opaque(ck.array([None], ck.int64())).type == ck.int64()
 
 
-def test_columns_of_uint64() -> None:
+def test_columns_of_uint64_are_taken_for_int() -> None:
     numbers = ck.array([0, 7, 2**63 - 1, 2**63, ALL], ck.uint64())
-    assert checked(lambda n: n, numbers).type == ck.uint64()
-    checked(lambda n: n % 10 + (n >> 32), numbers)
-    checked(lambda n: f"{n:016x} {n == 7} {n // 3}", numbers)
-    checked(lambda n: n in range(8), numbers, left=2)
-    checked(lambda n: n + 1 if n < 10 else 0, numbers)
-    # A sum is signed, as negative ones are results too.
-    assert checked(lambda n: n - 5, ck.array([3, 9], ck.uint64())).type == ck.int64()
 
-    def hinted(n: int) -> int:
-        return n ^ n >> 33
+    def bucket(n: int) -> int:
+        return n % 10
 
-    assert checked(hinted, numbers).type == ck.uint64()
+    assert checked(bucket, numbers, left=2).type == ck.int64()
+    assert checked(lambda n: n & ALL, numbers, left=2).type == ck.uint64()
 
 
 def test_a_negative_integer_beside_unsigned_ones_leaves_the_row() -> None:
@@ -226,6 +228,20 @@ def test_states_of_reducers() -> None:
     for x in VALUES:
         state = Mixed.update(state, x)
     assert ck.reducer(Mixed)(ck.array(VALUES)) == state
+
+
+class Least:
+    @staticmethod
+    def init() -> int:
+        return ALL
+
+    @staticmethod
+    def update(state: int, x: int) -> int:
+        return min(state, x)
+
+
+def test_a_state_that_no_unsigned_integer_holds() -> None:
+    assert ck.reducer(Least)(ck.array([5, 1, -3, 2**62])) == -3
 
 
 def test_constants_of_signed_and_unsigned_integers_are_refused() -> None:
@@ -291,14 +307,68 @@ def test_other_bits_of_a_variable_are_read() -> None:
         checked(function, large, left=2)
 
 
-def test_a_list_keeps_its_other_names() -> None:
+def test_what_changes_in_place_keeps_its_other_names() -> None:
     def length(x: int) -> int:
         items = [1]
         other = items
         items += [x & 3]
         return len(other)
 
-    checked(length)
+    def kept(x: int) -> list[int]:
+        items, allowed = {1, x}, {2, 7}
+        other = items
+        items |= {7}
+        items &= allowed
+        return sorted(other)
+
+    for function in (length, kept):
+        checked(function)
+
+
+def test_a_handler_sees_what_was_assigned_before() -> None:
+    def divided(x: int) -> int:
+        h = x
+        try:
+            h += 5
+            h %= x & 1
+        except ZeroDivisionError:
+            h *= 2
+        return h
+
+    checked(divided, [2, 4, 6])
+
+
+def test_parameters_of_functions_within_hide_globals() -> None:
+    def hidden(x: int) -> str:
+        h = x * x
+
+        def masked(ALL: int) -> int:
+            return h & ALL
+
+        return str(masked(-1)) + str(h & 1)
+
+    checked(hidden, [3, 2**40], left=1)
+
+
+def test_floats_beside_integers_have_all_bits() -> None:
+    def with_half(x: int) -> float:
+        return ((x << 30) + 0.5) % 1
+
+    def in_a_variable(x: int) -> float:
+        h: float = x * 3
+        h = h + 0.5
+        return h % 2
+
+    def in_a_branch(x: int) -> float:
+        h: float = x * 3
+        if x < 0:
+            h = h * 0.5
+        return h % 4
+
+    for function in (with_half, in_a_variable, in_a_branch):
+        checked(function, [1, -5, 7])
+    checked(with_half, [2**40], left=1)
+    checked(lambda x: x % 2.0**64, [5, -1, 2**40])
 
 
 def test_a_negative_count_raises_as_in_python() -> None:
@@ -308,4 +378,4 @@ def test_a_negative_count_raises_as_in_python() -> None:
         except ValueError:
             return 2**63
 
-    checked(shifted, [0, 63, 64, 70, -1], left=1)
+    checked(shifted, [0, 63, 64, 70, -1])

@@ -273,6 +273,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
                 run in Python.
         """
         self._check_count(len(columns))
+        self._require_current()
         types = self._read_types(columns)
         with self._planning:
             if types not in self._plans:

@@ -19,6 +19,7 @@ from colkern.rows.arguments import Argument, Nulls, Passed, has_inner_nulls
 from colkern.rows.columns import reader_of
 from colkern.rows.encoded import decoded, decoded_type
 from colkern.rows.forms import Form
+from colkern.rows.program import Program
 from colkern.rows.values import Value, of_parts, zeros
 
 
@@ -59,6 +60,7 @@ class Replanned:
     """
 
     returns: s.DataType
+    programs: Sequence[Program]
 
     def __init__(self, inputs: Inputs, *arguments: Any) -> None:
         self.inputs = inputs
@@ -69,14 +71,15 @@ class Replanned:
         """Returns this plan, or one with None in lists and structs if arrays may have such nulls."""
         if not self.inputs.lacks_nulls(arrays):
             return self
-        if self._with_nulls is None:
+        known = self._with_nulls
+        if known is None or not all(program.holds_assumptions() for program in known.programs):
             plan = self
             with contextlib.suppress(CompileError, UnsupportedError):
                 knowing = type(self)(*self._arguments, inner_nulls=True)  # type: ignore[call-arg]
                 plan = knowing if knowing.returns == self.returns else self
             # Assigned last: another thread must not see an unfinished plan.
-            self._with_nulls = plan
-        return self._with_nulls
+            self._with_nulls = known = plan
+        return known
 
 
 def values_of(names: Sequence[str], inputs: Inputs) -> dict[str, Value]:

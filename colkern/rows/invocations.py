@@ -61,6 +61,7 @@ from colkern.rows.iterators import new_iterator
 from colkern.rows.library import copied, moment_of_iso, only_computes, replacement, round_alike
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
+from colkern.rows.scopes import nodes_of
 from colkern.rows.several import by_number
 from colkern.rows.spreading import spread, table_name
 from colkern.rows.table import table
@@ -112,7 +113,9 @@ def _of_constants(emitter: Emitter, node: ast.Call, owner: Any) -> Value | None:
     is_item = name in _READING and isinstance(owner, dict | list | set | frozenset | tuple)
     if (not is_item and type(owner) not in KINDS) or node.keywords:
         return None
-    if any(isinstance(part, ast.comprehension) for part in ast.walk(node)):
+    if type(owner) in (datetime.date, datetime.datetime) and name in _OF_THE_CLOCK:
+        return None
+    if not all(_has_no_effect(emitter, part) for part in nodes_of(node.args)):
         return None
     try:
         with emitter.looking():
@@ -123,6 +126,17 @@ def _of_constants(emitter: Emitter, node: ast.Call, owner: Any) -> Value | None:
         return None
     known = _constant_of(getattr(owner, name, None), values, {})
     return known if known is None or is_item or known.kind in KINDS.values() else None
+
+
+_OF_THE_CLOCK = ("now", "today", "utcnow", "timestamp", "fromtimestamp", "astimezone")
+"""Methods of dates whose results depend on the clock, or on the time zone of the machine."""
+
+
+def _has_no_effect(emitter: Emitter, node: ast.AST) -> bool:
+    """Whether a node may be compiled without being evaluated in each row."""
+    if isinstance(node, ast.Call):
+        return known_object(emitter, node.func) is getattr
+    return not isinstance(node, ast.comprehension | ast.NamedExpr | ast.Lambda)
 
 
 def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
@@ -299,6 +313,7 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
         values = [looked_into(emitter, part) for part in node.args]
         words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
         if (known := _constant_of(function, values, words)) is not None:
+            emitter.program.objects.append(known.constant)
             return known
     template = getattr(function, "__self__", None)
     is_safe = function == getattr(template, "safe_substitute", None)

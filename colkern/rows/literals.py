@@ -63,6 +63,8 @@ def literal(emitter: Emitter, value: Any) -> Value:
             kinds = tuple(item.kind for item in items)
             names = tuple(getattr(value, "_fields", ()))
             return Value(k.tuple_of(kinds, names, type(value)), items=items, constant=value)
+    if _is_itself(value):
+        emitter.program.objects.append(value)
     if k.is_function(value) or _is_itself(value):
         return Value(k.choice_of([value]), "0", constant=value)
     return stored_constant(emitter, value, kind_of)

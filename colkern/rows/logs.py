@@ -19,41 +19,54 @@ from colkern.rows.expressions import arguments_of
 from colkern.rows.folding import constant
 from colkern.rows.values import NONE, Value
 
+_WRITTEN = dict(vars(logging.Logger))
+_LEVELS = ("debug", "info", "warning", "error", "exception", "critical")
+_NAMES = (*_LEVELS, "log", "isEnabledFor")
+
 
 def report(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """Compiles a call that reports nothing now, or one of `isEnabledFor`; None for other calls."""
-    test = _test_of(function)
-    if not node.args or (test is None and function is not warnings.warn):
+    name = getattr(function, "__name__", "")
+    logger = _logger_of(function, name)
+    if not node.args or (logger is None and function is not warnings.warn):
         return None
     before = emitter.state()
     arguments, named = arguments_of(emitter, node)
-    name, is_silent = function.__name__, False
-    level = (
-        arguments[0].constant
-        if name in ("log", "isEnabledFor")
-        else getattr(logging, name.upper(), None)
-    )
-    if test is None:
+    if logger is None:
         is_silent = _is_ignored(emitter, arguments, named)
-    elif type(level) is int:
-        is_silent = not emitter.program.assumed(test, level)
-        if name == "isEnabledFor":
-            return constant(not is_silent)
+    else:
+        level = arguments[0].constant
+        if name in _LEVELS:
+            level = logging.ERROR if name == "exception" else getattr(logging, name.upper())
+        known = type(level) is int
+        is_silent = known and emitter.program.assumed(_is_silent, logger, name, level)
+        if name == "isEnabledFor" and is_silent:
+            return constant(False)
     if not is_silent:
         emitter.restore(before)
     return NONE if is_silent else None
 
 
-def _test_of(function: Any) -> Any:
-    """Returns what tells whether a logger, or a function of `logging`, reports a level; None for others."""
-    logger, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+def _logger_of(function: Any, name: str) -> logging.Logger | None:
+    """Returns the logger of a method that reports, or of a function of `logging`; None for others."""
+    if name not in _NAMES:
+        return None
     if isinstance(function, types.FunctionType) and function is vars(logging).get(name):
-        # It gives the root logger a handler if that has none.
-        return lambda level: not logging.root.handlers or logging.root.isEnabledFor(level)
-    written = vars(logging.Logger)
-    is_logger = isinstance(logger, logging.Logger) and function.__func__ is written.get(name)
-    is_usual = is_logger and getattr(type(logger), "isEnabledFor", 0) is written["isEnabledFor"]
-    return getattr(logger, "isEnabledFor", None) if is_usual else None
+        return logging.root
+    logger = getattr(function, "__self__", None)
+    is_logger = isinstance(logger, logging.Logger) and function.__func__ is _WRITTEN.get(name)
+    return logger if is_logger else None
+
+
+def _is_silent(logger: logging.Logger, name: str, level: int) -> bool:
+    """Whether a method of a logger does nothing at a level."""
+    if logger is logging.root and not logger.handlers:
+        # The functions of `logging` give it a handler.
+        return False
+    for each in (name, "isEnabledFor"):
+        if each in vars(logger) or getattr(type(logger), each, None) is not _WRITTEN[each]:
+            return False
+    return not logger.isEnabledFor(level)
 
 
 def _is_ignored(emitter: Emitter, arguments: list[Value], named: dict[str, Value]) -> bool:

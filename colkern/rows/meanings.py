@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from colkern.rows.front import WRITTEN, is_of_standard_library, names_in
@@ -25,12 +25,14 @@ class Meanings:
         self._names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
         self._cells: list[tuple[types.CellType, Any]] = []
         self._containers: dict[int, tuple[Any, Any]] = {}
-        self._assumptions: list[tuple[Callable[..., Any], Any, Any]] = []
+        self._programs: list[Program] = []
 
     def note(self, functions: Iterable[Any], programs: Sequence[Program]) -> None:
         """Note the values of the names in functions, and in those that they call; also of modules."""
         called = [each for program in programs for each in program.definitions.values()]
-        self._assumptions += [each for program in programs for each in program.assumptions]
+        self._programs += programs
+        for each in (each for program in programs for each in program.objects):
+            self._note_container(each)
         for function in (*functions, *(each.function for each in called)):
             names = names_in(function.__code__)
             for name in names & function.__globals__.keys():
@@ -64,9 +66,8 @@ class Meanings:
 
     def hold(self) -> bool:
         """Whether all names still have the same values, and all assumptions are still true."""
-        for function, given, result in self._assumptions:
-            if function(*given) != result:
-                return False
+        if not all(program.holds_assumptions() for program in self._programs):
+            return False
         for namespace, name, value in self._names.values():
             if namespace.get(name, _GONE) is not value:
                 return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from colkern.kernels import row_decimals
 from colkern.kernels.row_values import CODES, LEFT
 from colkern.rows import kinds as k
 from colkern.rows.constants import Block as ConstantBlock
+from colkern.rows.constants import identity
 from colkern.rows.front import WRITTEN, Definition
 from colkern.rows.kinds import Kind
 from colkern.rows.text_library import Uncovered
@@ -211,6 +212,7 @@ class Program:
         gaps: The reasons for which parts without a compiled form leave the row.
         calls_left: Those of them that are calls of library functions.
         assumptions: Functions, with the arguments and results on which its rows depend.
+        objects: Objects that calls return, on whose fields its rows depend.
         definitions: The definitions of users' functions that are called, so that each has one syntax tree.
         trees: The users' functions, by the function and the kinds of its arguments.
         settled: The kinds that turned out to be too narrow, with the keys of `functions`: a function
@@ -245,7 +247,8 @@ class Program:
     recurs: bool = False
     gaps: set[str] = field(default_factory=set)
     calls_left: set[str] = field(default_factory=set)
-    assumptions: list[tuple[Callable[..., Any], Any, Any]] = field(default_factory=list)
+    assumptions: list[tuple[Callable[..., Any], Any, Hashable]] = field(default_factory=list)
+    objects: list[Any] = field(default_factory=list)
     definitions: dict[Any, Definition] = field(default_factory=dict)
     trees: dict[tuple[int, Any], Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
@@ -305,8 +308,15 @@ class Program:
 
     def assumed(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Returns a function's present result; the program must be written again once that is another."""
-        self.assumptions.append((function, arguments, function(*arguments)))
-        return self.assumptions[-1][-1]
+        result = function(*arguments)
+        self.assumptions.append((function, arguments, identity(result)))
+        return result
+
+    def holds_assumptions(self) -> bool:
+        """Whether all that it assumes is still so."""
+        return all(
+            identity(function(*given)) == result for function, given, result in self.assumptions
+        )
 
     def joined(self, left: Kind, right: Kind) -> Kind | None:
         """Returns the kind of a value that has one kind or the other; None if there is none."""

@@ -868,3 +868,65 @@ def test_matches_from_a_position_on(function: Any) -> None:
     # Beyond ASCII, a character is not a byte.
     assert compiled(ck.array(["éaab"]), ck.array([1])).to_pylist() == [function("éaab", 1)]
     assert compiled.report().rows == len(rows) + 1
+
+
+def raising(n: int) -> None:
+    if n < 0:
+        raise ValueError(n)
+
+
+def test_arguments_of_methods_of_constants_are_evaluated() -> None:
+    def looked_up(n: int) -> str:
+        return {None: "x"}.get(raising(n), "d")  # type: ignore[func-returns-value]
+
+    def counted(n: int) -> int:
+        items: list[int] = []
+        "abc".count(str(items.append(n)))  # type: ignore[func-returns-value]
+        return len(items)
+
+    def found(n: int) -> int:
+        place = "abc".find(part := "b")
+        return place + len(part) + n
+
+    assert ck.udf(looked_up)(ck.array([3])).to_pylist() == ["x"]
+    with pytest.raises(ValueError, match="-1"):
+        ck.udf(looked_up)(ck.array([-1]))
+    assert ck.udf(counted)(ck.array([3])).to_pylist() == [1]
+    assert ck.udf(found)(ck.array([3])).to_pylist() == [5]
+
+
+def test_a_logger_is_asked_in_lists_with_nulls_and_its_fields_may_change(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def total(items: list[int]) -> int:
+        sum_ = 0
+        for item in items:
+            if item is None:
+                logging.getLogger("nulls").debug("null")
+            else:
+                sum_ += item
+        return sum_
+
+    def level(n: int) -> int:
+        return logging.getLogger("nulls").level + n
+
+    logger = logging.getLogger("nulls")
+    logger.setLevel(logging.ERROR)
+    sums, levels = ck.udf(total), ck.udf(level)
+    lists = ck.array([[1, None], [3]])
+    assert sums(lists).to_pylist() == [1, 3]
+    assert levels(ck.array([1])).to_pylist() == [41]
+    logger.setLevel(logging.DEBUG)
+    assert sums(lists).to_pylist() == [1, 3]
+    assert caplog.messages == ["null"]
+    assert levels(ck.array([1])).to_pylist() == [11]
+
+
+def test_an_attribute_of_a_thread_may_become_an_equal_value_of_another_type() -> None:
+    def shown(n: int) -> str:
+        return str(getattr(HERE, "value", None)) + str(n)
+
+    compiled = ck.udf(shown)
+    for value in (1, True, 1.0, 0.0, -0.0):
+        HERE.value = value
+        assert compiled(ck.array([7])).to_pylist() == [f"{value}7"]

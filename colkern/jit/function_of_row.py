@@ -132,7 +132,8 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         strict, wraps = self.options.strict, self.options.arithmetic == "machine"
         may_be_rows = self.signature.hint is dict
         # The hint says no width, and hashes have 64 bits without a sign.
-        returns = int if self.signature.hint is int else self._returns()
+        declared = self._returns()
+        returns = int if self.signature.hint is int and declared == s.int64() else declared
         plan = Plan(
             self.function,
             columns,

@@ -19,7 +19,7 @@ from colkern.rows.arguments import Argument, Nulls, Passed, has_inner_nulls
 from colkern.rows.columns import reader_of
 from colkern.rows.encoded import decoded, decoded_type
 from colkern.rows.forms import Form
-from colkern.rows.program import Program
+from colkern.rows.program import Program, are_true
 from colkern.rows.values import Value, of_parts, zeros
 
 
@@ -72,7 +72,7 @@ class Replanned:
         if not self.inputs.lacks_nulls(arrays):
             return self
         known = self._with_nulls
-        if known is None or not all(program.holds_assumptions() for program in known.programs):
+        if known is None or not all(are_true(program.assumptions) for program in known.programs):
             plan = self
             with contextlib.suppress(CompileError, UnsupportedError):
                 knowing = type(self)(*self._arguments, inner_nulls=True)  # type: ignore[call-arg]

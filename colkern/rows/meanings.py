@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import types
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 from colkern.rows.front import WRITTEN, is_of_standard_library, names_in
-from colkern.rows.program import Program
+from colkern.rows.program import Program, are_true
 
 MOST_COMPARED = 1 << 10
 """If a container has more items, only their number is compared."""
@@ -25,12 +25,12 @@ class Meanings:
         self._names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
         self._cells: list[tuple[types.CellType, Any]] = []
         self._containers: dict[int, tuple[Any, Any]] = {}
-        self._programs: list[Program] = []
+        self._assumptions: list[tuple[Callable[..., Any], Any, Hashable]] = []
 
     def note(self, functions: Iterable[Any], programs: Sequence[Program]) -> None:
         """Note the values of the names in functions, and in those that they call; also of modules."""
         called = [each for program in programs for each in program.definitions.values()]
-        self._programs += programs
+        self._assumptions += [each for program in programs for each in program.assumptions]
         for each in (each for program in programs for each in program.objects):
             self._note_container(each)
         for function in (*functions, *(each.function for each in called)):
@@ -66,7 +66,7 @@ class Meanings:
 
     def hold(self) -> bool:
         """Whether all names still have the same values, and all assumptions are still true."""
-        if not all(program.holds_assumptions() for program in self._programs):
+        if self._assumptions and not are_true(self._assumptions):
             return False
         for namespace, name, value in self._names.values():
             if namespace.get(name, _GONE) is not value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -188,6 +188,11 @@ def any_kind(kind: Kind) -> bool:
     return True
 
 
+def are_true(assumptions: Iterable[tuple[Callable[..., Any], Any, Hashable]]) -> bool:
+    """Whether functions have the results of before; see `Program.assumed`."""
+    return all(identity(function(*given)) == result for function, given, result in assumptions)
+
+
 @dataclass
 class Program:
     """The state that the functions of one row function share.
@@ -311,12 +316,6 @@ class Program:
         result = function(*arguments)
         self.assumptions.append((function, arguments, identity(result)))
         return result
-
-    def holds_assumptions(self) -> bool:
-        """Whether all that it assumes is still so."""
-        return all(
-            identity(function(*given)) == result for function, given, result in self.assumptions
-        )
 
     def joined(self, left: Kind, right: Kind) -> Kind | None:
         """Returns the kind of a value that has one kind or the other; None if there is none."""

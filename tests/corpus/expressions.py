@@ -214,7 +214,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "bool(re.{?search match fullmatch}(r'{?\\d+ ^\\w+= [A-Z][a-z]* e|r .*\\s}', {str}))",
     ),
     "str": (
-        "{?str hex bin}({hash})",
+        "str({hash})",
+        "{?hex bin}({hash})",
         "format({hash}, '{?016x , _d >25 #o}')",
         "({str} + {str})",
         "{str}.{?upper lower title capitalize swapcase casefold strip lstrip rstrip}()",

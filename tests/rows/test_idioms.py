@@ -910,16 +910,15 @@ def test_a_logger_is_asked_in_lists_with_nulls_and_its_fields_may_change(
     def level(n: int) -> int:
         return logging.getLogger("nulls").level + n
 
-    logger = logging.getLogger("nulls")
-    logger.setLevel(logging.ERROR)
     sums, levels = ck.udf(total), ck.udf(level)
     lists = ck.array([[1, None], [3]])
-    assert sums(lists).to_pylist() == [1, 3]
-    assert levels(ck.array([1])).to_pylist() == [41]
-    logger.setLevel(logging.DEBUG)
-    assert sums(lists).to_pylist() == [1, 3]
+    with caplog.at_level(logging.ERROR, "nulls"):
+        assert sums(lists).to_pylist() == [1, 3]
+        assert levels(ck.array([1])).to_pylist() == [41]
+    with caplog.at_level(logging.DEBUG, "nulls"):
+        assert sums(lists).to_pylist() == [1, 3]
+        assert levels(ck.array([1])).to_pylist() == [11]
     assert caplog.messages == ["null"]
-    assert levels(ck.array([1])).to_pylist() == [11]
 
 
 def test_an_attribute_of_a_thread_may_become_an_equal_value_of_another_type() -> None:

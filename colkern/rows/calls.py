@@ -213,6 +213,9 @@ def _require_alike(
     kinds = [value.kind for value in (*arguments, *named.values()) if not value.is_constant]
     are_bools = all(value.kind == k.BOOL for value in arguments)
     is_other = name in ("+", "-", "*", "neg", "~") and are_bools
+    is_other |= name in _OF_BOOLS and k.BOOL in kinds
+    is_repeated = {"str", "bytes", "list"} & {value.kind.name for value in arguments}
+    is_other |= name == "*" and bool(is_repeated) and k.BOOL in kinds
     is_other |= name == "round" and len(arguments) > 1 and not emitter.definition.is_library
     is_other |= name in _TAKE_PYTHONS and bool({k.INT, k.BOOL} & {*kinds})
     is_other |= (name == "pow" and len(arguments) > 2) or (name == "[]" and k.BOOL in kinds[-1:])
@@ -229,7 +232,10 @@ def refuse_numpys(emitter: Emitter, name: str) -> None:
 NOT_NUMPYS = ("repr", "int.bit_length", "int.to_bytes")
 """Methods that NumPy's numbers lack, or that have other results there."""
 
-_TAKE_PYTHONS = ("datetime.timedelta", "decimal.Decimal", "math.ceil", "math.floor")
+_OF_BOOLS = ("abs", "bin", "hex", "max", "min", "oct", "pos", "round")
+"""Functions that booleans of NumPy's do not have, or that keep them booleans."""
+
+_TAKE_PYTHONS = ("datetime.timedelta", "decimal.Decimal", "math.ceil", "math.floor", "math.trunc")
 """Functions that take no integers of NumPy's, or make floats of them."""
 
 

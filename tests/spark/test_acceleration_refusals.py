@@ -79,6 +79,27 @@ def renumbered(s: pd.Series) -> pd.Series:
     return _put(s, pd.Series(np.sqrt(s[s > 0].to_numpy())))
 
 
+def counting(s: pd.Series) -> pd.Series:
+    seen = {"large": 0}
+    out = []
+    for v in s:
+        if v > 1e300:
+            seen["large"] += 1
+        out.append(v + seen["large"])
+    return pd.Series(out)
+
+
+def with_the_name_of_a_handler(s: pd.Series) -> pd.Series:
+    error: Any = 2.0
+    out = []
+    for v in s:
+        try:
+            out.append(1 / v)
+        except ZeroDivisionError as error:  # noqa: F841
+            out.append(-1.0)
+    return pd.Series(out) * error
+
+
 def running_sum(s: pd.Series) -> pd.Series:
     total, sums = 0.0, []
     for value in s:
@@ -102,27 +123,6 @@ def beside_weights(s: pd.Series) -> pd.Series:
 
 def by_place(s: pd.Series) -> pd.Series:
     return pd.Series([v * place for place, v in enumerate(s)])
-
-
-def by_place_before(s: pd.Series) -> pd.Series:
-    return pd.Series([s.iloc[place - 1] for place in range(len(s))])
-
-
-def into_masked(s: pd.Series) -> pd.Series:
-    values = np.zeros(len(s))
-    values[s > 0] = 1.0
-    for place, v in enumerate(s):
-        if v < 0:
-            values[place] = v
-    return pd.Series(values)
-
-
-def of_changed(s: pd.Series) -> pd.Series:
-    s, values = s.copy(), []
-    for place in range(len(s)):
-        s[place] += 1
-        values.append(s[place])
-    return pd.Series(values)
 
 
 def of_numbers(s: pd.Series) -> pd.Series:
@@ -252,12 +252,11 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a method of other rows by its name": (lambda s: s.transform("cumsum"), r"Series\.cumsum"),
     "a loop": (lambda s: pd.Series([v + 1 for v in s]), "taken one by one"),
     "a loop with a sum": (running_sum, "taken one by one"),
+    "a loop that counts": (counting, "taken one by one"),
+    "a loop with a handler's variable": (with_the_name_of_a_handler, "taken one by one"),
     "a loop that ends": (until_negative, "taken one by one"),
     "a loop over rows and others": (beside_weights, "taken one by one"),
     "a loop with the places of rows": (by_place, "taken one by one"),
-    "a loop over other rows": (by_place_before, "the length of a column is asked for"),
-    "a loop that changes what it reads": (of_changed, "the length of a column is asked for"),
-    "a loop that assigns to some items of several values": (into_masked, "no new list or array"),
     "a function with a default that differs": (of_numbers, "taken one by one"),
     "a function with the name of a builtin": (of_another_map, r"Series\.cumsum"),
     "the length of a loop's list": (counted, "the length of a column"),

@@ -331,7 +331,7 @@ def test_the_length_of_lists_is_asked_in_compiled_code() -> None:
         return pd.Series([-1 if x is None else len(x) for x in s])
 
     require_same(sizes, "bigint", NUMBERS_IN_LISTS)
-    call = RowFunction(lambda x: len(x) + len(called))
+    call = RowFunction(lambda x: len(x) + len(called), globals())
     results = call(Column(LISTS.drop_null(), OTHER))
     assert isinstance(results.value, pa.Array)
     assert results.value.to_pylist() == [2, 0, 3, 2, 2, 1]

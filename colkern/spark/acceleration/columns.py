@@ -210,7 +210,8 @@ class TracedColumn(SeriesMethods):
         is_plain = isinstance(function, types.FunctionType) and not arguments and not options
         if not self.is_series or not is_plain:
             return plain
-        call = RowFunction(self._tracer.of_values(function), skips_nulls=skips_nulls)
+        names = self._tracer.names_of(function)
+        call = RowFunction(function, names, skips_nulls=skips_nulls)
         details = (identity_of(function), skips_nulls)
         node = Whole(OTHER, f"rows.{name}", call, (self._node,), details, ("column",))
         return TracedColumn(node, plain._witness, self._tracer)
@@ -342,19 +343,13 @@ class TracedColumn(SeriesMethods):
         node, dtype = self.node, getattr(self._witness, "dtype", None)
         if self.is_series:
             return self
-        if not isinstance(dtype, np.dtype) or not isinstance(self._witness, np.ndarray):
+        # Other arrays have numbers of NumPy's.
+        has_objects = getattr(dtype, "kind", "") == "O"
+        if not (has_objects and isinstance(node, Whole) and node.details == ALONE):
             return None
-        if dtype.kind in "bif" and self._witness.ndim == 1:
-            # A batch whose numbers are of another dtype is not taken.
-            is_known = node.dtype != OTHER
-            node = node if is_known else Whole(dtype, "items", np.asarray, (node,), (), ("numpy",))
-        elif dtype.kind != "O" or not isinstance(node, Whole) or node.details != ALONE:
+        if node.name not in ("Series.values", "Series.to_numpy"):
             return None
-        elif node.name in ("Series.values", "Series.to_numpy"):
-            (node,) = node.operands
-        else:
-            return None
-        return TracedColumn(node, pd.Series(self._witness), self._tracer)
+        return TracedColumn(node.operands[0], pd.Series(self._witness), self._tracer)
 
     @property
     def size(self) -> Length:
@@ -391,18 +386,15 @@ class Length:
         witness = make(self._witnesses)
         dtype = dtype_of(witness)
         # Arrays of texts cut longer ones that are assigned.
-        if getattr(witness.dtype, "kind", "") == "U":
-            raise self._column.refused("a column of one text that may be cut")
-        value = witness[0].item() if isinstance(witness[0], np.generic) else witness[0]
+        if dtype is None or getattr(witness.dtype, "kind", "") == "U":
+            raise self._column.refused("a column of one value that is neither number nor text")
+        value = str(witness[0]) if dtype == TEXT else witness[0].item()
 
         def run(column: Column) -> Any:
             rows = len(column.value)
-            if dtype is None:
-                return make(rows)
             return pa.repeat(value, rows) if dtype == TEXT else np.full(rows, value, dtype)
 
-        name = "list" if dtype is None else FULL
-        node = Whole(dtype or OTHER, name, run, (self._column.node,), (value,), ("column",))
+        node = Whole(dtype, FULL, run, (self._column.node,), (value,), ("column",))
         self._column._tracer.steps += 1
         return TracedColumn(node, witness, self._column._tracer)
 
@@ -492,7 +484,7 @@ class TracedList(Recorded):
         witness = list(map(row, *(column._witness for column in over)))
         nodes = tuple(column.node for column in over)
         forms: tuple[Form, ...] = tuple(["column" for _ in nodes])
-        call = functools.partial(RowFunction, row)
+        call = functools.partial(RowFunction, row, row.__globals__)
         values = Whole(OTHER, "rows.list", call(as_pandas=list), nodes, details, forms)
         result = cls(values, witness, tracer)
         series = Whole(OTHER, "rows.Series", call(as_pandas=pd.Series), nodes, details, forms)

@@ -65,12 +65,9 @@ class Tracer:
         self.code: types.CodeType | None = None
         self.lines: dict[bytes, int] = {}
 
-    def of_values(self, value: Any) -> Any:
-        """Returns a function with the globals that it has outside the trace, where it is called with single
-        values; other values as they are."""
-        if not isinstance(value, types.FunctionType) or id(value.__globals__) not in self.names:
-            return value
-        return with_names(value, self.names[id(value.__globals__)])
+    def names_of(self, function: types.FunctionType) -> dict[str, Any]:
+        """Returns the globals of a function, also of one that is defined while the body runs."""
+        return self.names.get(id(function.__globals__), function.__globals__)
 
     def refused(self, reason: str) -> UnsupportedError:
         """Returns an exception to raise for an operation that cannot be compiled."""
@@ -97,16 +94,6 @@ class Tracer:
             frame = frame.f_back
         if frame is not None:
             self.lines.setdefault(node.identity, frame.f_lineno)
-
-
-def with_names(function: types.FunctionType, names: dict[str, Any]) -> types.FunctionType:
-    """Returns a copy of a function with other globals."""
-    copy = types.FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = function.__qualname__
-    return copy
 
 
 class Recorded:

@@ -30,6 +30,7 @@ class RowFunction:
 
     Args:
         function: Takes a value of each column.
+        names: The globals of the function, as they were before the trace.
         skips_nulls: Whether nulls stay nulls without a call, as with `na_action="ignore"`.
         as_pandas: Makes the pandas form of a list of results; None for a column as `Series.map` makes it.
     """
@@ -37,19 +38,21 @@ class RowFunction:
     def __init__(
         self,
         function: types.FunctionType,
+        names: dict[str, Any],
         *,
         skips_nulls: bool = False,
         as_pandas: Callable[[list[Any]], Any] | None = None,
     ) -> None:
-        self._plain = function
-        self._lists = _read_alike(function)
+        self._plain = _with(function, names)
+        self._lists = _read_alike(function, names)
         self._skips_nulls = skips_nulls
         self._as_pandas = as_pandas
+        rows = {name: _OF_A_ROW for name, value in names.items() if value is pd}
         # Hints convert nothing here, as they convert nothing in pandas.
         self._compiled: Udf | None = None
         self._refusal: Exception = UnsupportedError("a column of another type")
         try:
-            self._compiled = udf(function)
+            self._compiled = udf(_with(function, names | rows))
         except (TypeError, *_REFUSED) as error:
             # A library's function may have parameters that no row function has.
             self._refusal = error
@@ -190,7 +193,7 @@ def _mapped(values: list[Any]) -> pd.Series:
     return pd.Series(values, dtype=object).map(lambda value: value)
 
 
-def _read_alike(function: types.FunctionType) -> dict[int, bool]:
+def _read_alike(function: types.FunctionType, names: dict[str, Any]) -> dict[int, bool]:
     """Returns the places of the parameters that a function reads only in ways in which lists and pandas'
     arrays of their items are alike: lists of text, and, where the value is True, all lists."""
     try:
@@ -227,8 +230,37 @@ def _read_alike(function: types.FunctionType) -> dict[int, bool]:
         own = [each for each in uses if each.id == parameter and each not in of_any]
         if parameter not in stored and all(each in of_text for each in own):
             alike[place] = not own
-    return {} if _OF_ITEMS & {*function.__globals__, *parameters, *stored} else alike
+    return {} if _OF_ITEMS & {*names, *parameters, *stored} else alike
 
 
 _OF_ITEMS = {"enumerate", "len", "list", "set", "sorted", "tuple", "zip"}
 """Builtin functions that give for an array of texts what they give for a list."""
+
+
+def _with(function: types.FunctionType, names: dict[str, Any]) -> types.FunctionType:
+    copy = types.FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = function.__qualname__
+    return copy
+
+
+def _isna(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _notna(value: Any) -> bool:
+    return not (value is None or value != value)
+
+
+_OF_A_ROW = types.ModuleType("pandas")
+"""The part of pandas that functions of one value use."""
+
+for _name, _function in (
+    ("isna", _isna),
+    ("isnull", _isna),
+    ("notna", _notna),
+    ("notnull", _notna),
+):
+    setattr(_OF_A_ROW, _name, _function)

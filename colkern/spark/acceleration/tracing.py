@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import operator
 import types
 import warnings
@@ -19,13 +18,13 @@ import pyarrow as pa
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.rows.front import names_in
-from colkern.spark.acceleration.columns import VALUES_TAKEN, Length, TracedColumn, TracedList
+from colkern.spark.acceleration.columns import Length, TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
 from colkern.spark.acceleration.forms import Column
-from colkern.spark.acceleration.nodes import FULL, OTHER, Input, Node, Whole, dtype_of
+from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import WRAPS_SLOWLY, Arguments, Recorded, Tracer
-from colkern.spark.acceleration.value_loops import COLLECT, ITEMS, LOCALS, ROW, VALUES, collecting
+from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, VALUES, collecting
 
 
 def traced(
@@ -139,12 +138,9 @@ def _shown(value: object, depth: int = 3) -> object:
         held = [*value]
     elif isinstance(value, dict):
         held = [*value, *value.values()]
-    elif isinstance(value, Recorded):
-        # A stand-in has the class of what it stands for.
-        pass
     elif isinstance(value, np.ndarray):
         held = [value.tobytes()]
-    elif not isinstance(value, type | types.ModuleType | pd.Series | pd.DataFrame):
+    elif not isinstance(value, type | types.ModuleType | Recorded | pd.Series | pd.DataFrame):
         held = [*getattr(value, "__dict__", {}).values()]
     return id(value), [_shown(each, depth - 1) for each in held] if depth else None
 
@@ -179,7 +175,7 @@ class _Replacing:
         self._names = (
             {"len": _length, "type": _type}
             | names
-            | {COLLECT: self._collected, LOCALS: locals, VALUES: _values, ITEMS: _items}
+            | {COLLECT: self._collected, LOCALS: locals, VALUES: _values}
         )
         tracer.names[id(self._names)] = names
 
@@ -211,40 +207,14 @@ class _Replacing:
         _: object,
         *over: Any,
         strict: bool = False,
-        into: tuple[str, Any] = ("", None),
     ) -> object:
-        """Returns the values that a loop gives for what it runs over; see `value_loops`.
-
-        Args:
-            into: The variable with the value, and the list or array whose items become the values.
-        """
-        traced = [each for each in over if isinstance(each, Recorded)]
-        name, target = into
-        if traced:
-            # Functions that the body defines get values, not columns.
-            variables = {key: self._tracer.of_values(value) for key, value in variables.items()}
-        names = (self._module if traced else self._names) | variables | {_NUMPY: np}
-        head, end, body = source.partition("):\n")
-        parameters = head.partition("(")[2].split(", ")
-        first = [*map(_as_numpy, parameters, over)]
-        if name:
-            variables = variables | {_KEPT: _kept_in(target, *traced)}
-            first += [f"{name} = {_KEPT}", _as_numpy(name, target)]
-        if any(first):
-            # With an empty line less before, the others keep their numbers.
-            added = "; ".join(filter(None, first))
-            source = head.removeprefix("\n") + f"{end}    {added}\n{body}"
-        row = function_of_text(ROW, source, names | variables, "loop")
-        if traced:
-            values = TracedList.of_rows(row, variables, over)
-            if name:
-                _fill(target, values)
-            return values
-        results = [row(*values) for values in zip(*over, strict=strict)]
-        for place, value in enumerate(results) if name else ():
-            if value is not _UNCHANGED:
-                target[place] = value
-        return results
+        """Returns the values that a loop gives for what it runs over; see `value_loops`."""
+        is_traced = any(isinstance(each, Recorded) for each in over)
+        names = (self._module if is_traced else self._names) | variables
+        row = function_of_text(ROW, source, names, "loop")
+        if is_traced:
+            return TracedList.of_rows(row, variables, over)
+        return [row(*values) for values in zip(*over, strict=strict)]
 
     def _of(self, value: object) -> object:
         if isinstance(value, types.FunctionType) and value.__globals__ is self._module:
@@ -369,10 +339,7 @@ def _array_of(
     def run(column: Column) -> Any:
         results = column.value
         if isinstance(results, pa.Array) and results.type in _PLAIN and not results.null_count:
-            array = results.to_numpy(zero_copy_only=False)
-            if (arguments or options) and array.dtype.kind == "i":
-                # Who asks for floats gets them of integers.
-                array = array.astype(np.promote_types(array.dtype, witness.dtype))
+            array = results.to_numpy()
             if array.dtype == witness.dtype:
                 return array
         return function(column.pandas, *arguments, **options)
@@ -386,70 +353,8 @@ def _array_of(
     return TracedColumn(node, witness, values._tracer)
 
 
-_PLAIN = (pa.float64(), pa.int64(), pa.bool_())
+_PLAIN = (pa.float64(), pa.int64())
 """The types of results of which lists become arrays of the same type."""
-
-
-def _items(count: Any, given: Any, by: str) -> Any:
-    """Returns the items of an object at the places below a number, or at all places that a loop reaches; of
-    a column an array, whose numbers are NumPy's.
-
-    Args:
-        by: The attribute by which they are read, such as "iloc"; empty for none.
-    """
-    if not isinstance(given, Recorded):
-        given = getattr(given, by) if by else given
-        return (given[place] for place in (itertools.count() if count is None else range(count)))
-    witness = given._witness
-    is_whole = count is None or isinstance(count, Length)
-    if not is_whole or not hasattr(witness, by or "__len__"):
-        raise given.refused(VALUES_TAKEN)
-    is_number = given.is_series and pd.api.types.is_numeric_dtype(witness)
-    return TracedColumn(given.node, witness.to_numpy(), given._tracer) if is_number else given
-
-
-def _as_numpy(name: str, given: Any) -> str:
-    """Returns a statement that makes a value what it is in an array, if `given` is an array of numbers."""
-    dtype = isinstance(given, TracedColumn) and getattr(given._witness, "dtype", None)
-    if not dtype or given.is_series or dtype.kind == "O":
-        return ""
-    if dtype.name not in ("bool", "int64", "float64"):
-        raise given.refused(f"items of an array of {dtype}, whose width NumPy keeps")
-    return f"{name} = {_NUMPY}.{dtype}({name})"
-
-
-_NUMPY, _KEPT = f"{ROW}_numpy", f"{ROW}_kept"
-"""The global names, in row functions of loops, of NumPy and of the value of items without another."""
-
-_UNCHANGED = object()
-"""Stands for the value of an item to which a round of a loop does not assign."""
-
-
-def _kept_in(target: Any, *traced: Recorded) -> Any:
-    """Returns the value that all items of a new list or array have, in a loop over columns."""
-    if not traced:
-        return _UNCHANGED
-    node = target.node if isinstance(target, TracedColumn | TracedList) else None
-    if not isinstance(node, Whole) or node.name not in (FULL, "list") or target.is_series:
-        raise traced[0].refused("a loop assigns to items of what is no new list or array")
-    value = target._witness[0]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _fill(target: TracedColumn | TracedList, values: TracedList) -> None:
-    """Makes the values that a loop gives the items of a list or array."""
-    if isinstance(target, TracedColumn):
-        target.become(_array_of(values, _array_with, (target._witness.dtype,), {}))
-    else:
-        vars(target).update(vars(values))
-
-
-def _array_with(values: list[Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Returns an array to whose items values are assigned."""
-    array = np.empty(len(values), dtype)
-    for place, value in enumerate(values):
-        array[place] = value
-    return array
 
 
 def _values(given: Any) -> Any:
@@ -479,13 +384,9 @@ def _full(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(shape, *arguments, **options)
         if any(isinstance(v, list | tuple | np.ndarray) for v in (*arguments, *options.values())):
             rows.refuse()
-
-        def filled(count: int) -> np.ndarray[Any, Any]:
-            array = function(count, *arguments, **options)
-            # What `empty` leaves in memory may be anything, but for objects.
-            return np.zeros_like(array) if function is np.empty and array.dtype != object else array
-
-        return rows.filled(filled)
+        # What `empty` leaves in memory may be anything.
+        fill = np.zeros if function is np.empty else function
+        return rows.filled(lambda count: fill(count, *arguments, **options))
 
     return called
 

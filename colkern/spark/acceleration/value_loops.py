@@ -11,17 +11,15 @@ import copy
 import dis
 import functools
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
 
 from colkern.errors import CompileError
+from colkern.rows.calls import CHANGING
 from colkern.rows.front import node_of
 
-COLLECT, LOCALS, VALUES, ITEMS = "@collect", "@locals", "@values", "@items"
-ROW = "_value_of_a_round"
-"""The global names of the function that collects the values of a loop, of `locals`, and of the functions of
-the values of `items()` and of the items at the first places, in the code that `collecting` returns; and the
-name of the row function."""
+COLLECT, LOCALS, VALUES, ROW = "@collect", "@locals", "@values", "_value_of_a_round"
+"""The global names of the function that collects the values of a loop, of `locals`, and of the function of
+the values of `items()`, in the code that `collecting` returns; and the name of the row function."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -105,7 +103,7 @@ class _Loops(ast.NodeTransformer):
                 if is_zipped:
                     values = [ast.Tuple(values, ast.Load())]
                 row: list[ast.stmt] = [ast.Return(ast.Call(function, values, []))]
-                call = self._collected(_over_zip(map(_stored, names), over), row, node.lineno)
+                call = self._collected(_over_zip(names, over), row, node.lineno)
                 return call or self.generic_visit(node)
             case ast.Call(ast.Attribute(ast.Name(), "fromiter" | "Series"), [given, *_]):
                 node.args[0] = _as_list(given)
@@ -116,52 +114,36 @@ class _Loops(ast.NodeTransformer):
         body = getattr(node, "body", None)
         block: list[ast.AST] = body if isinstance(body, list) else []
         for place, statement in enumerate(block):
-            if isinstance(statement, ast.For) and not statement.orelse:
-                block[place] = self._filling(block[:place], statement)
+            if place and isinstance(statement, ast.For):
+                block[place] = self._appending(block[place - 1], statement)
         return super().generic_visit(node)
 
-    def _filling(self, before: list[ast.AST], loop: ast.For) -> ast.stmt:
-        """Returns a statement that does what a loop does that appends one value to an empty list in each
-        round, or assigns to the item at its number; the loop itself if it is another, or if one of its
-        variables is used outside."""
+    def _appending(self, before: ast.AST, loop: ast.For) -> ast.stmt:
+        """Returns the assignment of a list to which a loop appends one value in each round; the loop itself
+        if it is another, or if one of its variables is used outside."""
+        match before:
+            case ast.Assign([ast.Name(result)], ast.List([])) if not loop.orelse:
+                row = _returning(copy.deepcopy(loop.body), result)
+            case _:
+                return loop
         own = {each.id for each in _names(loop) if isinstance(each.ctx, ast.Store)}
+        handlers = (each for each in ast.walk(loop) if isinstance(each, ast.ExceptHandler))
+        own |= {each.name for each in handlers if each.name}
         inside, everywhere = (
             sum(each.id in own for each in _names(tree)) for tree in (loop, self._function)
         )
-        if inside != everywhere:
+        if not row or result in {each.id for part in row for each in _names(part)}:
             return loop
-        for result in _empty_lists(before):
-            row = _returning(copy.deepcopy(loop.body), result)
-            if row and not _uses(row, result):
-                call = self._collected(loop, row, loop.lineno)
-                if call is not None:
-                    assigned = ast.Assign([ast.Name(result, ast.Store())], call)
-                    return ast.copy_location(assigned, loop)
-        item = _Item(loop)
-        row = [
-            *map(item.visit, copy.deepcopy(loop.body)),
-            ast.Return(ast.Name(item.name, ast.Load())),
-        ]
-        if (
-            item.result is None
-            or _uses([self._function], item.name)
-            or _uses(row, item.result)
-            or not {"enumerate", "range"} <= {*self._builtins}
-        ):
+        call = self._collected(loop, row, loop.lineno) if inside == everywhere else None
+        if call is None:
             return loop
-        into = ast.Tuple([ast.Constant(item.name), ast.Name(item.result, ast.Load())], ast.Load())
-        call = self._collected(loop, row, loop.lineno, [ast.keyword("into", into)])
-        return loop if call is None else ast.copy_location(ast.Expr(call), loop)
+        return ast.copy_location(ast.Assign([ast.Name(result, ast.Store())], call), loop)
 
     def _collected(
-        self,
-        of: ast.For | ast.comprehension,
-        row: list[ast.stmt],
-        line: int,
-        into: Iterable[ast.keyword] = (),
+        self, of: ast.For | ast.comprehension, row: list[ast.stmt], line: int
     ) -> ast.Call | None:
         """Returns the call of `COLLECT` for a loop with the body `row`; None if it is not taken."""
-        loop, row = self._by_parts(of, row)
+        loop, row = self._without_rows(of, row)
         match self._without_places(loop, row):
             case ast.Tuple(targets), ast.Call(ast.Name("zip"), over, options) if (
                 "zip" in self._builtins
@@ -175,6 +157,8 @@ class _Loops(ast.NodeTransformer):
         is_plain = len(over) == len(names) == len({*names}) == len(targets)
         is_special = any(isinstance(each, _SPECIAL) for part in row for each in ast.walk(part))
         if not is_plain or is_special or any(isinstance(each, ast.Starred) for each in over):
+            return None
+        if _changes_others(row):
             return None
         tree = ast.parse(f"def {ROW}({', '.join(names)}): pass")
         tree.body[0].body = row  # type: ignore[attr-defined]
@@ -192,39 +176,28 @@ class _Loops(ast.NodeTransformer):
         ]
         self.count += 1
         parts = [ast.Constant(source), _called(LOCALS), ast.Tuple(kept, ast.Load()), *over]
-        return _called(COLLECT, parts, [*options, *into])
+        return _called(COLLECT, parts, options)
 
-    def _by_parts(
+    def _without_rows(
         self, of: ast.For | ast.comprehension, row: list[ast.stmt]
     ) -> tuple[ast.For | ast.comprehension, list[ast.stmt]]:
-        """Returns a loop over `frame.itertuples()`, or over the numbers of rows, and its body as a loop
-        over those columns of which the body reads the parts; other loops as they are."""
-        names: list[ast.expr] = []
-        over: list[ast.expr] = []
+        """Returns a loop over `frame.itertuples()` and its body as a loop over those of its columns that
+        the body reads; other loops as they are."""
         match of.target, of.iter:
             case ast.Name(name), ast.Call(
-                ast.Attribute(ast.Name() as frame, "itertuples"), [], options
+                ast.Attribute(ast.Name(frame), "itertuples"), [], options
             ) if all(getattr(each.value, "value", None) is not None for each in options):
-                parts = _Parts(name, functools.partial(_field_of, frame))
-            case ast.Name(name), ast.Call(ast.Name("range"), [count], []):
-                parts = _Parts(name, functools.partial(_item_of, count))
-            case ast.Tuple([ast.Name(name), target]), ast.Call(ast.Name("enumerate"), [given], []):
-                parts = _Parts(name, functools.partial(_item_of, ast.Constant(None)))
-                match target, given:
-                    case ast.Tuple(names), ast.Call(ast.Name("zip"), over, []):
-                        pass
-                    case _:
-                        names, over = [target], [given]
-            case _:
-                return of, row
-        body = [parts.visit(copy.deepcopy(each)) for each in row]
-        taken = {each.id for each in _names(self._function)}
-        # What may change within a round is not read before.
-        is_read = any(_uses(body, each) for each in parts.read)
-        is_own = parts.names and not (parts.is_used or taken & {*parts.names.values()})
-        if not is_own or is_read or not {"enumerate", "range", "zip"} <= {*self._builtins}:
-            return of, row
-        return _over_zip([*names, *map(_stored, parts.names.values())], [*over, *parts.over]), body
+                fields = _Fields(name)
+                body = [fields.visit(copy.deepcopy(each)) for each in row]
+                taken = {each.id for each in _names(self._function)}
+                if not fields.names or fields.is_used or taken & {*fields.names.values()}:
+                    return of, row
+                over: list[ast.expr] = [
+                    ast.Subscript(ast.Name(frame, ast.Load()), ast.Constant(field), ast.Load())
+                    for field in fields.names
+                ]
+                return _over_zip(fields.names.values(), over), body
+        return of, row
 
     def _without_places(
         self, of: ast.For | ast.comprehension, row: list[ast.stmt]
@@ -245,112 +218,61 @@ class _Loops(ast.NodeTransformer):
         return of.target, of.iter
 
 
-class _Parts(ast.NodeTransformer):
-    """Puts variables in place of the parts of what a loop runs over: fields of a row, items at its number.
+def _changes_others(row: list[ast.stmt]) -> bool:
+    """Whether the body of a loop changes an object from outside, so that one round sees another."""
+    own = {each.id for part in row for each in _names(part) if isinstance(each.ctx, ast.Store)}
+    for node in (each for part in row for each in ast.walk(part)):
+        match node:
+            case ast.Subscript(of, ctx=ast.Store() | ast.Del()):
+                pass
+            case ast.Attribute(of, ctx=ast.Store() | ast.Del()):
+                pass
+            case ast.Expr(ast.Call(ast.Attribute(of, method))) if method in CHANGING:
+                pass
+            case ast.Call(ast.Attribute(of, "pop" | "popitem" | "popleft" | "setdefault")):
+                pass
+            case _:
+                continue
+        while isinstance(of, ast.Subscript | ast.Attribute):
+            of = of.value
+        if isinstance(of, ast.Name) and of.id not in own:
+            return True
+    return False
+
+
+class _Fields(ast.NodeTransformer):
+    """Puts variables in place of the fields of a named tuple.
 
     Args:
-        variable: The variable of the loop.
-        of: Returns the column to which a node belongs if it is such a part, else None.
+        row: The variable with the tuple.
 
     Attributes:
-        names: The variables by the texts of the columns.
-        over: The columns.
-        read: The variables that they are or belong to.
-        is_used: Whether the variable is used in another way.
+        names: The variables by the names of the fields.
+        is_used: Whether the tuple is used in another way.
     """
 
-    def __init__(self, variable: str, of: Callable[[str, ast.AST], ast.expr | None]) -> None:
-        self._variable = variable
-        self._of = of
+    def __init__(self, row: str) -> None:
+        self._row = row
         self.names: dict[str, str] = {}
-        self.over: list[ast.expr] = []
-        self.read: set[str] = set()
         self.is_used = False
 
-    def visit(self, node: ast.AST) -> Any:
-        """A part, another use of the variable, or another node."""
-        column = self._of(self._variable, node)
-        if column is None:
-            self.is_used |= isinstance(node, ast.Name) and node.id == self._variable
-            return self.generic_visit(node)
-        self.read |= {each.id for each in _names(node)} - {self._variable}
-        text = ast.unparse(column)
-        if text not in self.names:
-            self.names[text] = f"{self._variable}_{len(self.over)}"
-            self.over.append(column)
-        return ast.Name(self.names[text], ast.Load())
-
-
-def _field_of(frame: ast.expr, row: str, node: ast.AST) -> ast.expr | None:
-    """Returns the column of a field, unless its name may be one that pandas or Python chooses."""
-    match node:
-        case ast.Attribute(ast.Name(name), field, ast.Load()) if (
-            name == row and field != "Index" and not field.startswith("_")
-        ):
-            return ast.Subscript(frame, ast.Constant(field), ast.Load())
-    return None
-
-
-def _item_of(count: ast.expr, place: str, node: ast.AST) -> ast.expr | None:
-    """Returns the items of the column of which a node reads the one at a place."""
-    match node:
-        case ast.Subscript(ast.Attribute(column, by), ast.Name(name), ast.Load()) if (
-            name == place and by in ("at", "iat", "iloc", "loc")
-        ):
-            pass
-        case ast.Subscript(column, ast.Name(name), ast.Load()) if name == place:
-            by = ""
-        case _:
-            return None
-    # What calls give may differ from round to round.
-    if any(isinstance(each, ast.Call) for each in ast.walk(column)):
-        return None
-    return _called(ITEMS, [count, column, ast.Constant(by)])
-
-
-class _Item(ast.NodeTransformer):
-    """Puts a variable in place of the item that a loop assigns to, and returns it at `continue`.
-
-    Args:
-        loop: The loop.
-
-    Attributes:
-        name: The variable.
-        result: The variable with the list or array; None if the loop assigns to other items, too.
-    """
-
-    def __init__(self, loop: ast.For) -> None:
-        place = ""
-        match loop.target, loop.iter:
-            case (ast.Name(place), ast.Call(ast.Name("range"), [_], [])) | (
-                ast.Tuple([ast.Name(place), _]),
-                ast.Call(ast.Name("enumerate"), [_], []),
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """A field, unless its name may be one that pandas or Python chooses."""
+        match node:
+            case ast.Attribute(ast.Name(self._row), field, ast.Load()) if (
+                field != "Index" and not field.startswith("_")
             ):
-                pass
-        parts = [each for part in loop.body for each in ast.walk(part)]
-        items = [each for each in parts if isinstance(each, ast.Subscript) and _is_stored(each)]
-        kinds = {*map(type, parts)}
-        has_rounds = bool(kinds & {ast.For, ast.While})
-        # What an array keeps of a number may be another one.
-        reads = any(isinstance(each, ast.AugAssign) and each.target in items for each in parts)
-        is_mixed = reads and (has_rounds or len(items) > 1)
-        self.result: str | None = None
-        match [*{ast.unparse(each): each for each in items}.values()]:
-            case [ast.Subscript(ast.Name(result), ast.Name(at))] if at == place:
-                leaves = ast.Return in kinds or (has_rounds and ast.Continue in kinds)
-                self.result = None if is_mixed or leaves else result
-        self.name = f"{self.result}_item"
+                name = self.names.setdefault(field, f"{self._row}_{field}")
+                return ast.Name(name, ast.Load())
+        return self.generic_visit(node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """The item, where it is assigned to."""
-        return ast.Name(self.name, ast.Store()) if _is_stored(node) else self.generic_visit(node)
-
-    def visit_Continue(self, _: ast.Continue) -> ast.AST:
-        """The end of a round."""
-        return ast.Return(ast.Name(self.name, ast.Load()))
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Any other use."""
+        self.is_used |= node.id == self._row
+        return node
 
 
-_BUILTINS = frozenset(["enumerate", "list", "map", "range", "zip"])
+_BUILTINS = frozenset(["enumerate", "list", "map", "zip"])
 """Builtin functions of loops that are taken."""
 
 _SCOPES = (
@@ -392,33 +314,14 @@ def _called(
     return ast.Call(ast.Name(name, ast.Load()), [*arguments], [*options])
 
 
-def _stored(name: str) -> ast.expr:
-    return ast.Name(name, ast.Store())
-
-
-def _over_zip(targets: Iterable[ast.expr], over: Iterable[ast.expr]) -> ast.comprehension:
+def _over_zip(names: Iterable[str], over: Iterable[ast.expr]) -> ast.comprehension:
     """Returns the loop of variables over what `zip` gives."""
-    return ast.comprehension(ast.Tuple([*targets], ast.Store()), _called("zip", over), [], 0)
+    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    return ast.comprehension(ast.Tuple(targets, ast.Store()), _called("zip", over), [], 0)
 
 
 def _names(tree: ast.AST) -> Iterator[ast.Name]:
     return (each for each in ast.walk(tree) if isinstance(each, ast.Name))
-
-
-def _uses(trees: Iterable[ast.AST], name: str) -> bool:
-    return any(each.id == name for tree in trees for each in _names(tree))
-
-
-def _is_stored(item: ast.Subscript) -> bool:
-    return not isinstance(item.ctx, ast.Load)
-
-
-def _empty_lists(block: list[ast.AST]) -> Iterator[str]:
-    """Yields the variables that are empty lists at the end of a block."""
-    for place, statement in reversed([*enumerate(block)]):
-        match statement:
-            case ast.Assign([ast.Name(name)], ast.List([])) if not _uses(block[place + 1 :], name):
-                yield name
 
 
 def _returning(block: list[ast.stmt], result: str) -> list[ast.stmt] | None:

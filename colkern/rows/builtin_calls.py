@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from colkern import rows
 from colkern.kernels import row_values
 from colkern.rows import comprehensions
 from colkern.rows import kinds as k
@@ -176,8 +177,6 @@ def _bool(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _str(emitter: Emitter, node: ast.Call) -> Value:
-    from colkern.rows.formatting import text_of
-
     arguments = arguments_by_name(emitter, node, "object", "encoding", "errors")
     if "object" not in arguments:
         return constant("")
@@ -185,13 +184,13 @@ def _str(emitter: Emitter, node: ast.Call) -> Value:
         words = [ast.keyword(word, value) for word, value in arguments.items() if word != "object"]
         decode = ast.Attribute(arguments["object"], "decode", ast.Load())
         return expression(emitter, derived(node, "decoded", lambda: ast.Call(decode, [], words)))
-    return in_branches(emitter, arguments["object"], lambda value: text_of(emitter, value))
+    return in_branches(
+        emitter, arguments["object"], lambda value: rows.formatting.text_of(emitter, value)
+    )
 
 
 def _repr(emitter: Emitter, node: ast.Call) -> Value:
-    from colkern.rows.formatting import represented
-
-    return represented(emitter, expression(emitter, node.args[0]))
+    return rows.formatting.represented(emitter, expression(emitter, node.args[0]))
 
 
 def _document(name: str) -> Callable[[Emitter, ast.Call], Value]:
@@ -209,20 +208,16 @@ def _document(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 
 def _dumps(emitter: Emitter, node: ast.Call) -> Value:
-    from colkern.rows.json_text import dumped
-
-    return dumped(emitter, *needed_arguments(emitter, node))
+    return rows.json_text.dumped(emitter, *needed_arguments(emitter, node))
 
 
 def _format(emitter: Emitter, node: ast.Call) -> Value:
-    from colkern.rows.formatting import with_specification
-
     if len(node.args) > 1 and isinstance(node.args[1], ast.JoinedStr):
         field = functools.partial(ast.FormattedValue, node.args[0], -1, node.args[1])
         return expression(emitter, derived(node, "a field", lambda: ast.JoinedStr([field()])))
     value = expression(emitter, node.args[0])
     specification = needed(emitter, node.args[1]).constant if len(node.args) > 1 else ""
-    return with_specification(emitter, value, specification)
+    return rows.formatting.with_specification(emitter, value, specification)
 
 
 def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
+from colkern import rows
 from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import decimals
@@ -79,19 +80,19 @@ def call(
             arguments[place],
             lambda each: call(emitter, name, [*before, each, *after], named),
         )
-    from colkern.rows import enums, zones
-
-    has_members = [enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments]
+    has_members = [
+        rows.enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments
+    ]
     if not any(has_members):
-        arguments = [enums.as_plain(emitter, value) for value in arguments]
-        named = {word: enums.as_plain(emitter, value) for word, value in named.items()}
+        arguments = [rows.enums.as_plain(emitter, value) for value in arguments]
+        named = {word: rows.enums.as_plain(emitter, value) for word, value in named.items()}
     if name in _ORDERING and any(
-        enums.has_member(value.kind, enums.is_unordered) for value in arguments
+        rows.enums.has_member(value.kind, rows.enums.is_unordered) for value in arguments
     ):
         emitter.refuse(f"{name} of members of an enum has no compiled form")
     if name not in _OF_DEQUES and any(k.is_deque(value.kind) for value in arguments):
         emitter.refuse(f"{name} of a deque has no compiled form")
-    in_zone = zones.called(emitter, name, arguments, named)
+    in_zone = rows.zones.called(emitter, name, arguments, named)
     if in_zone is not None:
         return in_zone
     arguments, named, match = _match(emitter, name, arguments, named)
@@ -422,9 +423,6 @@ def _called(
 
 def _message(emitter: Emitter, row: Row, arguments: Sequence[Value]) -> Message | None:
     """Returns the text of the exception that a method raises; None if it is not known."""
-    from colkern.rows.formatting import formatted
-    from colkern.rows.functions import users_function
-
     method = row.method
     containers = [value.kind for value in arguments if isinstance(value.kind, k.Container)]
     # Ranges, deques and other containers that are lists or dictionaries here have other texts.
@@ -433,9 +431,9 @@ def _message(emitter: Emitter, row: Row, arguments: Sequence[Value]) -> Message 
     if callable(method.message):
         known = constants_of(row, arguments)
         function = method.message(*known) if method.maker else method.message
-        return partial(users_function, emitter, function, arguments, {})
+        return partial(rows.functions.users_function, emitter, function, arguments, {})
     if "{" in method.message:
-        return partial(formatted, emitter, method.message, arguments, {})
+        return partial(rows.formatting.formatted, emitter, method.message, arguments, {})
     return method.message
 
 

@@ -8,6 +8,7 @@ import operator
 from dataclasses import fields, replace
 from decimal import Decimal
 
+from colkern import rows
 from colkern.errors import UnsupportedError
 from colkern.kernels import row_items, row_values
 from colkern.rows import enums
@@ -73,18 +74,16 @@ def _refuse_several(emitter: Emitter, *sides: Value) -> None:
 
 def _membership(emitter: Emitter, value: Value, container: Value) -> Value:
     """Compiles `value in container`. None may be in a container, but a text refuses it."""
-    from colkern.rows.containers import contained
-
     items = container.constant if container.is_constant else container.kind
     may_have_none = isinstance(
         items, tuple | list | dict | set | frozenset | range | k.Tuple | k.Container
     )
     if not may_have_none or not isinstance(value.kind, k.Optional) or value.unbound:
-        return contained(emitter, emitter.plain(value), container)
+        return rows.containers.contained(emitter, emitter.plain(value), container)
     return emitter.chosen(
         value.none,
-        lambda: contained(emitter, constant(None), container),
-        lambda: contained(emitter, inner(value), container),
+        lambda: rows.containers.contained(emitter, constant(None), container),
+        lambda: rows.containers.contained(emitter, inner(value), container),
     )
 
 
@@ -102,9 +101,7 @@ def _by_method(
     emitter: Emitter, operation: type[ast.cmpop], left: Value, right: Value
 ) -> Value | None:
     """Compares by a special method that a user wrote; returns None if there is none."""
-    from colkern.rows.functions import special_of_either
-
-    return special_of_either(emitter, *_METHODS[operation], left, right)
+    return rows.functions.special_of_either(emitter, *_METHODS[operation], left, right)
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
@@ -226,9 +223,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if defaults == {"ordered"}:
         emitter.refuse("== of two OrderedDicts has no compiled form")
     if defaults == {"count"}:
-        from colkern.rows.functions import users_function
-
-        return users_function(emitter, REPLACED["Counter.__eq__"], [left, right], {})
+        return rows.functions.users_function(emitter, REPLACED["Counter.__eq__"], [left, right], {})
     return call(emitter, "==", [_exactly(left), _exactly(right)])
 
 
@@ -255,16 +250,16 @@ def alike_tuples(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Va
 
 def of_any_length(emitter: Emitter, value: Value, kind: k.Kind = k.NEVER) -> Value:
     """Returns a tuple as one whose length depends on the row, with items of a kind at least."""
-    from colkern.rows.containers import add, new_container
-
     assert isinstance(value.kind, k.Tuple)
     if not issubclass(value.kind.form, tuple):
         emitter.refuse(f"{value.kind} beside a tuple of any length has no compiled form")
     # The node itself may be the display of a container.
     node = derived(emitter.node, f"items of {kind}", ast.Pass)
-    list_ = new_container(emitter, node, "list", len(value.items))
+    list_ = rows.containers.new_container(emitter, node, "list", len(value.items))
     for item in value.items:
-        add(emitter, list_, (item if kind == k.NEVER else emitter.converted(item, kind),))
+        rows.containers.add(
+            emitter, list_, (item if kind == k.NEVER else emitter.converted(item, kind),)
+        )
     return as_tuple(list_)
 
 

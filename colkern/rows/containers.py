@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
+from colkern import rows
 from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
@@ -41,9 +42,7 @@ from colkern.rows.values import (
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
     """`container[place]`."""
-    from colkern.rows.functions import special
-
-    if (result := special(emitter, "__getitem__", container, place)) is not None:
+    if (result := rows.functions.special(emitter, "__getitem__", container, place)) is not None:
         return result
     if isinstance(container.kind, Match):
         return group(emitter, container, place)
@@ -136,9 +135,7 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
     if not place.is_constant:
-        from colkern.rows.comprehensions import listed
-
-        items = as_tuple(listed(emitter, emitter.node, container))
+        items = as_tuple(rows.comprehensions.listed(emitter, emitter.node, container))
         return call(emitter, "[]", [items, place])
     return emitter.refuse(f"a tuple of {len(container.items)} has no item {key!r}")
 
@@ -156,8 +153,6 @@ def field_of_uneven(emitter: Emitter, row: Value, key: Value) -> tuple[str, Valu
 
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
-    from colkern.rows.functions import special
-
     if k.is_plain(container.kind):
         return by_class(emitter, container, lambda each: contained(emitter, value, each))
     value = as_looked_up(emitter, value, container)
@@ -165,7 +160,7 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         value = emitter.converted(value, k.DOCUMENT)
     if k.is_plain(value.kind):
         return by_class(emitter, value, lambda each: contained(emitter, each, container))
-    if (result := special(emitter, "__contains__", container, value)) is not None:
+    if (result := rows.functions.special(emitter, "__contains__", container, value)) is not None:
         return truth(emitter, result)
     if (flags := enums.of_flags(emitter, "in", value, container)) is not None:
         return flags
@@ -239,13 +234,11 @@ def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
 
 def _require_count(emitter: Emitter, size: Value, count: int) -> None:
     """Raise where a list with a number of items is assigned to another number of targets."""
-    from colkern.rows.formatting import formatted
-
     too_many = f"too many values to unpack (expected {count})"
     too_few = f"not enough values to unpack (expected {count}, got {{}})"
     reason = f"not {count} values to unpack"
     test = f"{size.code} < {count}"
-    message = partial(formatted, emitter, too_few, [size], {})
+    message = partial(rows.formatting.formatted, emitter, too_few, [size], {})
     emitter.fail_if(test, row_values.VALUE_ERROR, reason, message)
     # From Python 3.14 on, the text has the number of items for some containers.
     text = too_many if sys.version_info < (3, 14) else None
@@ -395,12 +388,12 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
 
 def add_all(emitter: Emitter, dict_: Value, node: ast.expr, other: Value) -> None:
     """Add the keys and values of another dictionary."""
-    from colkern.rows.comprehensions import items
-
     emitter.env["<other>"] = other
     name = ast.Attribute(ast.Name("<other>", ast.Load()), "items", ast.Load())
     pairs = derived(node, "items", lambda: ast.Call(name, [], []))
-    items(emitter, pairs, lambda value: add(emitter, dict_, tuple(unpacked(emitter, value, 2))))
+    rows.comprehensions.items(
+        emitter, pairs, lambda value: add(emitter, dict_, tuple(unpacked(emitter, value, 2)))
+    )
 
 
 def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
@@ -515,15 +508,13 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
 
 def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) -> None:
     """`container[i:j] = value`."""
-    from colkern.rows.functions import users_function
-
     kind = container.kind
     if not isinstance(kind, Container) or kind.name != "list" or kind.most:
         emitter.refuse("an assignment to such a slice has no compiled form")
     parts = (cut.lower, cut.upper, *([cut.step] if cut.step else []))
     bounds = [expression(emitter, part) if part else NONE for part in parts]
     replace_them = replace_items if cut.step else replace_slice
-    users_function(emitter, replace_them, [container, *bounds, value], {})
+    rows.functions.users_function(emitter, replace_them, [container, *bounds, value], {})
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
@@ -563,9 +554,7 @@ def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, ri
     counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
     method = {ast.Add: "__iadd__", ast.Sub: "__isub__"}.get(type(operation))
     if all(counts) and method:
-        from colkern.rows.functions import users_function
-
-        users_function(emitter, REPLACED[f"Counter.{method}"], [left, right], {})
+        rows.functions.users_function(emitter, REPLACED[f"Counter.{method}"], [left, right], {})
         return
     # Other names of the container would not see a new container.
     emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from colkern import rows
 from colkern.kernels import row_documents, row_values
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 def as_in_document(emitter: Emitter, value: Value) -> Value:
     """Returns a value as one of a document, which is a new node unless it was read from one."""
-    from colkern.rows.calls import invoked
-
     if value.kind in (k.NONE, *k.NODES):
         return of_parts(k.DOCUMENT, value.parts or ("0",))
     if isinstance(value.kind, k.Optional):
@@ -37,12 +36,16 @@ def as_in_document(emitter: Emitter, value: Value) -> Value:
     place = types.index(k.form_of(value.kind))
     value = emitter.converted(value, k.CONTENT.items[1 + place])
     if value.kind == k.TEXT:
-        node = invoked(emitter, row_documents.node_of_text, [value], k.INT, "json.loads").code
+        node = rows.calls.invoked(
+            emitter, row_documents.node_of_text, [value], k.INT, "json.loads"
+        ).code
     else:
         words = {k.BOOL: "int({})", k.FLOAT: "bits_of_float({})"}
         word = Value(k.INT, words.get(value.kind, "{}").format(value.code))
         number = Value(k.INT, str(place))
-        node = invoked(emitter, row_documents.new_node, [number, word], k.INT, "json.loads").code
+        node = rows.calls.invoked(
+            emitter, row_documents.new_node, [number, word], k.INT, "json.loads"
+        ).code
     emitter.fail_if(f"{node} == 0", row_values.NO_ROOM, "the arena")
     return of_parts(k.DOCUMENT, (node,))
 
@@ -132,21 +135,21 @@ def _require_declared(emitter: Emitter, kind: Kind, holds: Callable[[Kind], bool
 
 def _of_items(emitter: Emitter, value: Value, holds: Callable[[Kind], bool]) -> Value:
     """Returns a list, or dictionary, with items that are of a declared type."""
-    from colkern.rows.comprehensions import items
-    from colkern.rows.containers import add, new_container, unpacked
     from colkern.rows.emitter import derived
 
     name = f"<declared {k.depth(value.kind)}>"
     emitter.env[name] = value
     load = derived(emitter.node, f"{name} {value.kind}", lambda: ast.Name(name, ast.Load()))
-    made = new_container(emitter, load, value.kind.name, 0)
+    made = rows.containers.new_container(emitter, load, value.kind.name, 0)
     if value.kind.name == "dict":
         view = partial(ast.Attribute, load, "items", ast.Load())
         load = derived(load, "entries", lambda: ast.Call(view(), [], []))
 
     def take(item: Value) -> None:
-        *keys, own = unpacked(emitter, item, 2) if made.kind.name == "dict" else (item,)
-        add(emitter, made, (*keys, as_declared(emitter, own, holds)))
+        *keys, own = (
+            rows.containers.unpacked(emitter, item, 2) if made.kind.name == "dict" else (item,)
+        )
+        rows.containers.add(emitter, made, (*keys, as_declared(emitter, own, holds)))
 
-    items(emitter, load, take)
+    rows.comprehensions.items(emitter, load, take)
     return made

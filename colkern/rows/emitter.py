@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
+from colkern import rows
 from colkern.errors import CompileError, with_line
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
@@ -436,9 +437,7 @@ class Emitter:
             value = self.yielded
             self.widened[RETURN] = value.kind
         elif not self.program.stack:
-            from colkern.rows.enums import as_result
-
-            value = as_result(self, value)
+            value = rows.enums.as_result(self, value)
         is_integer = k.present(value.kind).name == "int" and not _is_natural(value)
         if is_integer and not self.program.stack and self.program.returns_signed is not None:
             self.program.returns_signed = True
@@ -497,9 +496,7 @@ class Emitter:
             return replace(value, kind=kind, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
             return value
-        from colkern.rows.literals import literal
-
-        return literal(self, value.constant)
+        return rows.literals.literal(self, value.constant)
 
     def as_choice(self, value: Value | None) -> Value | None:
         """Returns a function as a choice, so that it may be another function elsewhere; other values
@@ -528,9 +525,7 @@ class Emitter:
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
         if isinstance(value.kind, k.Member):
-            from colkern.rows.enums import as_plain
-
-            return self.converted(as_plain(self, value), kind)
+            return self.converted(rows.enums.as_plain(self, value), kind)
         if isinstance(kind, k.Choice) and isinstance(value.kind, k.Choice):
             codes = [str(kind.among.index(each)) for each in value.kind.among]
             return Value(kind, self.bind(picked(codes, value.code)))
@@ -545,9 +540,7 @@ class Emitter:
             pairs = zip(known.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
         if k.is_tuple(kind) and isinstance(value.kind, k.Tuple):
-            from colkern.rows.comparisons import of_any_length
-
-            list_ = of_any_length(self, value, kind.items[0])  # type: ignore[attr-defined]
+            list_ = rows.comparisons.of_any_length(self, value, kind.items[0])  # type: ignore[attr-defined]
             return replace(list_, kind=kind)
         if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
             # All displays from which the container may come must have items of this width.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+from colkern import rows
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows import library
@@ -31,10 +32,8 @@ def attribute(emitter: Emitter, member: Value, name: str) -> Value:
     if isinstance(attribute_of_class, property) and not isinstance(
         attribute_of_class, enum.property | types.DynamicClassAttribute
     ):
-        from colkern.rows.functions import users_function
-
         assert isinstance(attribute_of_class.fget, types.FunctionType)
-        return users_function(emitter, attribute_of_class.fget, [member], {})
+        return rows.functions.users_function(emitter, attribute_of_class.fget, [member], {})
     if not all(hasattr(each, name) for each in k.values_of(kind)):
         emitter.refuse(f"{kind.__name__} has no {name!r}")
     return _of_each(emitter, member, _ATTRIBUTES, name)
@@ -46,9 +45,7 @@ def method(
     """Compiles a method of a member: its class's own, or that of the number or text that the member is."""
     function = inspect.getattr_static(_form_of(member), name, None)
     if isinstance(function, types.FunctionType):
-        from colkern.rows.functions import users_function
-
-        return users_function(emitter, function, [member, *arguments], named)
+        return rows.functions.users_function(emitter, function, [member, *arguments], named)
     plain = as_plain(emitter, member)
     if plain is member:
         emitter.refuse(f"{_form_of(member).__name__}.{name}() has no compiled form")
@@ -91,10 +88,8 @@ def as_result(emitter: Emitter, value: Value) -> Value:
         return tuple_of_values(map(emitter.numbers, items), kind.names, kind.form)
     form = getattr(kind.items[0], "form", None) if isinstance(kind, k.Container) else None
     if kind.name == "list" and form and issubclass(form, _MIXED):
-        from colkern.rows.functions import users_function
-
         nothing = constant("" if issubclass(form, str) else 0)
-        return users_function(emitter, library.added_to_each, [value, nothing], {})
+        return rows.functions.users_function(emitter, library.added_to_each, [value, nothing], {})
     return as_plain(emitter, value)
 
 
@@ -122,10 +117,10 @@ def of_value(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
 
 def _not_valid(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
     """Returns the text of the exception of `Form(value)`."""
-    from colkern.rows.formatting import concatenated, represented
-
-    shown = represented(emitter, value)
-    return concatenated(emitter, [shown, constant(f" is not a valid {form.__qualname__}")])
+    shown = rows.formatting.represented(emitter, value)
+    return rows.formatting.concatenated(
+        emitter, [shown, constant(f" is not a valid {form.__qualname__}")]
+    )
 
 
 def of_name(emitter: Emitter, form: type[enum.Enum], name: Value) -> Value:

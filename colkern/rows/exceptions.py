@@ -16,6 +16,7 @@ from decimal import InvalidOperation
 from functools import partial
 from typing import Any
 
+from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
@@ -55,9 +56,7 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
 
     Its arguments are evaluated.
     """
-    from colkern.rows.iteration import known_object
-
-    kind: Any = known_object(emitter, getattr(node, "func", node))
+    kind: Any = rows.iteration.known_object(emitter, getattr(node, "func", node))
     arguments = node.args if isinstance(node, ast.Call) else []
     code = emitter.program.code_of(kind)
     if kind is json.JSONDecodeError and not emitter.definition.is_library:
@@ -82,10 +81,11 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
 
 def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Message | None:
     """Returns `str` of an exception of a class with arguments; None if it is not known."""
-    from colkern.rows.formatting import represented, text_of
-
     forms: dict[Any, Callable[[Emitter, Value], Value]]
-    forms = {BaseException.__str__: text_of, KeyError.__str__: represented}
+    forms = {
+        BaseException.__str__: rows.formatting.text_of,
+        KeyError.__str__: rows.formatting.represented,
+    }
     shown = forms.get(kind.__str__)
     if not values and shown is not None:
         return ""
@@ -95,7 +95,11 @@ def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Mes
     # A handler takes `args[0]` for a text.
     if shown is None or not are_plain or ("args" in attributes and not is_text):
         return None
-    shown, value = (shown, values[0]) if len(values) == 1 else (text_of, tuple_of_values(values))
+    shown, value = (
+        (shown, values[0])
+        if len(values) == 1
+        else (rows.formatting.text_of, tuple_of_values(values))
+    )
     text = partial(shown, emitter, value)
     return str(text().constant) if is_text and value.is_constant else text
 
@@ -129,14 +133,14 @@ def assert_(emitter: Emitter, node: ast.Assert) -> None:
 
 def try_(emitter: Emitter, node: ast.Try) -> None:
     """Compiles `try`."""
-    from colkern.rows.statements import assigned, only_in, statements
-
     if node.finalbody:
         _try_finally(emitter, node)
         return
     node = _with_result_apart(emitter, node)
-    own = only_in(emitter, stored_names(node.body), node.body) - emitter.cells.keys()
-    names = assigned(emitter, node.body) - own
+    own = (
+        rows.statements.only_in(emitter, stored_names(node.body), node.body) - emitter.cells.keys()
+    )
+    names = rows.statements.assigned(emitter, node.body) - own
     attempt = _new_attempt(emitter, any(_name_read(handler) for handler in node.handlers))
     with emitter.in_cells(node, names):
         before = dict(emitter.env)
@@ -150,7 +154,7 @@ def try_(emitter: Emitter, node: ast.Try) -> None:
 
         def fine() -> None:
             emitter.env = after
-            statements(emitter, node.orelse)
+            rows.statements.statements(emitter, node.orelse)
 
         def handle(rest: list[tuple[ast.ExceptHandler, tuple[int, ...] | None]]) -> None:
             emitter.env = dict(before)
@@ -197,15 +201,13 @@ def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
 
 def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
     """Write the statements of a `try`; returns whether their end is never reached."""
-    from colkern.rows.statements import statements
-
     head, block = len(emitter.block.lines), emitter.block
     emitter.write(f"{attempt.code} = 0")
     if attempt.text:
         emitter.write(f"{attempt.text} = {NO_TEXT}")
     emitter.attempts.append(attempt)
     with emitter.within(Tried("while True:")):
-        statements(emitter, body)
+        rows.statements.statements(emitter, body)
         ended = emitter.dead
         emitter.write("break")
     emitter.attempts.pop()
@@ -220,26 +222,22 @@ def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bo
 
 def _follow(emitter: Emitter, attempt: Attempt) -> None:
     """Write the `break`, `continue` or `return` that left a `try`."""
-    from colkern.rows.statements import leave_loop
-
     for flow in sorted(attempt.flows):
         with emitter.within(f"if {attempt.flow} == {flow}:"):
             if attempt.returned is not None and flow == LEAVE:
                 emitter.leave(attempt.returned)
             else:
-                leave_loop(emitter, flow)
+                rows.statements.leave_loop(emitter, flow)
         emitter.dead = False
 
 
 def _try_finally(emitter: Emitter, node: ast.Try) -> None:
     """Write a `try` with a `finally`, whose statements run before the end of the rest takes effect."""
-    from colkern.rows.statements import assigned, statements
-
     body = node.body
     if node.handlers:
         make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
         body = [derived(node, "try", make)]
-    names = assigned(emitter, [*body, *node.finalbody])
+    names = rows.statements.assigned(emitter, [*body, *node.finalbody])
     attempt = replace(_new_attempt(emitter), is_final=True)
     with emitter.in_cells(node, names):
         before = dict(emitter.env)
@@ -249,7 +247,7 @@ def _try_finally(emitter: Emitter, node: ast.Try) -> None:
         with emitter.within(f"if 0 < ({attempt.code} & 255) <= {row_values.NO_ROOM}:"):
             emitter.reraise(attempt.code)
         emitter.dead = False
-        statements(emitter, node.finalbody)
+        rows.statements.statements(emitter, node.finalbody)
         if emitter.dead:
             return
         with emitter.within(f"if {attempt.code} != 0:"):
@@ -285,8 +283,6 @@ _LONGEST = len("invalid literal for int() with base 10: ") + 200
 
 
 def _handler(emitter: Emitter, handler: ast.ExceptHandler, attempt: Attempt) -> None:
-    from colkern.rows.statements import statements
-
     name = _name_read(handler)
     emitter.unbind(handler.name or "")
     if name and (name in emitter.shared or not _reads_text_only(emitter, handler)):
@@ -297,19 +293,17 @@ def _handler(emitter: Emitter, handler: ast.ExceptHandler, attempt: Attempt) -> 
         if name:
             emitter.fail_if(f"{attempt.text}.address == 0", row_values.LEFT, _READ)
             emitter.env[name] = _exception(emitter, attempt, handler)
-        statements(emitter, handler.body)
+        rows.statements.statements(emitter, handler.body)
     emitter.unbind(handler.name or "")
 
 
 def _write_unreached(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
     """Write statements that no row reaches: they only count for the kinds of variables and results."""
-    from colkern.rows.statements import statements
-
     program = emitter.program
     gaps = set(program.gaps), set(program.calls_left), emitter.gaps, emitter.has_calls_left
     try:
         for part in body:
-            statements(emitter, [part])
+            rows.statements.statements(emitter, [part])
             emitter.dead &= isinstance(part, ast.Return | ast.Raise | ast.Break | ast.Continue)
     finally:
         program.gaps, program.calls_left, emitter.gaps, emitter.has_calls_left = gaps
@@ -355,14 +349,14 @@ def _reads_text_only(emitter: Emitter, handler: ast.ExceptHandler) -> bool:
 
 def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
     """Returns the values that an expression or statement reads as `_reads_text_only` allows."""
-    from colkern.rows.iteration import known_object
-
     match node:
         case ast.FormattedValue(value, -1, None) | ast.FormattedValue(value, 115):
             return [value]
         case ast.Call(ast.Attribute(ast.Constant(str()), "format"), arguments, keywords):
             return [*arguments, *(keyword.value for keyword in keywords)]
-        case ast.Call(function, [argument], []) if known_object(emitter, function) is str:
+        case ast.Call(function, [argument], []) if (
+            rows.iteration.known_object(emitter, function) is str
+        ):
             return [argument]
         case ast.BinOp(ast.Constant(str()), ast.Mod(), right):
             return right.elts if isinstance(right, ast.Tuple) else [right]
@@ -371,7 +365,7 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
         case ast.Subscript(ast.Attribute(value, "args"), ast.Constant(0)):
             return [value]
         case ast.Attribute(ast.Call(function, [value], []), "__name__") if (
-            known_object(emitter, function) is type
+            rows.iteration.known_object(emitter, function) is type
         ):
             return [value]
         case ast.Raise(_, ast.Name() as cause):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern import rows
 from colkern.errors import shown
 from colkern.kernels import row_values
 from colkern.rows import enums
@@ -141,19 +142,15 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     if (flags := enums.of_flags(emitter, name, left, right)) is not None:
         return flags
     if method := k.OPERATOR_METHODS.get(name):
-        from colkern.rows.functions import special_of_either
-
         formats = name == "%" and left.kind in (k.TEXT, k.BYTES)
         reflected = "" if formats else method.replace("__", "__r", 1)
-        result = special_of_either(emitter, method, reflected, left, right)
+        result = rows.functions.special_of_either(emitter, method, reflected, left, right)
         if result is not None:
             return result
     counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
     of_counts = REPLACED.get(f"Counter.{k.OPERATOR_METHODS.get(name)}")
     if all(counts) and of_counts:
-        from colkern.rows.functions import users_function
-
-        return users_function(emitter, of_counts, [left, right], {})
+        return rows.functions.users_function(emitter, of_counts, [left, right], {})
     for side in (left, right):
         if isinstance(side.kind, k.Container) and (side.kind.default or side.kind.most):
             emitter.refuse(
@@ -176,15 +173,11 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         square = call(emitter, "*", [left, left])
         return square if right.constant == 2 else call(emitter, "*", [square, left])
     if name == "%" and left.kind == k.TEXT:
-        from colkern.rows.formatting import percent
-
         if not left.is_constant:
             return emitter.left(k.TEXT, "a format that depends on the row")
-        return percent(emitter, left.constant, right)
+        return rows.formatting.percent(emitter, left.constant, right)
     if name == "+" and _are_other_lists(left.kind, right.kind):
-        from colkern.rows.comprehensions import concatenated
-
-        return concatenated(emitter, left, right)
+        return rows.comprehensions.concatenated(emitter, left, right)
     if (result := by_power_of_two(emitter, name, left, right.constant)) is not None:
         return result
     if name == "-" and left.constant == k.MOST_UNSIGNED and right.kind == k.UNSIGNED:
@@ -255,13 +248,12 @@ def operated_by(emitter: Emitter, operation: ast.operator | ast.unaryop, *sides:
     name, function = OPERATORS[type(operation)]
     if name == "~" and enums.is_flags(value.kind) and not value.is_constant:
         return enums.without(emitter, value)
-    if isinstance(value.kind, k.Compound):
-        from colkern.rows.functions import special
-
-        if (own := special(emitter, k.UNARY_METHODS[name], value)) is not None:
-            return own
-    return folded(function, value) or checked_loose(
-        emitter, name, call(emitter, name, [value]), value
+    is_own = isinstance(value.kind, k.Compound)
+    own = rows.functions.special(emitter, k.UNARY_METHODS[name], value) if is_own else None
+    return (
+        own
+        or folded(function, value)
+        or checked_loose(emitter, name, call(emitter, name, [value]), value)
     )
 
 
@@ -334,12 +326,10 @@ def _truth_of(emitter: Emitter, node: ast.expr) -> Condition:
 
 def _note_class(emitter: Emitter, result: Condition, node: ast.expr) -> None:
     """Note the class of a variable that follows from `isinstance`."""
-    from colkern.rows.iteration import known_object
-
     match node:
         case ast.Call(function, [ast.Name(name), classes], []) if isinstance in (
             getattr(function, "value", None),
-            known_object(emitter, function),
+            rows.iteration.known_object(emitter, function),
         ):
             known = emitter.env.get(name, NONE)
             of = needed(emitter, classes).constant
@@ -367,10 +357,8 @@ def truth(emitter: Emitter, value: Value) -> Value:
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
         return constant(True) if plain is value else truth(emitter, plain)
     if isinstance(value.kind, k.Compound):
-        from colkern.rows.functions import special
-
         for name in ("__bool__", "__len__"):
-            if (result := special(emitter, name, value)) is not None:
+            if (result := rows.functions.special(emitter, name, value)) is not None:
                 return truth(emitter, result)
         if isinstance(value.kind, k.Uneven):
             lacked = [item.items[0].code for item in value.items if k.is_unset(item.kind)]
@@ -604,9 +592,7 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     if isinstance(value.kind, k.Member):
         return enums.attribute(emitter, value, name)
     if getattr(value.kind, "form", None) is re.Match:
-        from colkern.rows.matches import attribute_of_match
-
-        return attribute_of_match(emitter, value, name)
+        return rows.matches.attribute_of_match(emitter, value, name)
     if k.is_row(value.kind) or isinstance(value.kind, k.Uneven):
         emitter.refuse(f"dict has no {name!r}")
     names: tuple[str, ...] = getattr(value.kind, "names", ())
@@ -625,9 +611,9 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     if isinstance(value.kind, k.Compound) and isinstance(
         getattr(value.kind.form, name, None), property
     ):
-        from colkern.rows.functions import users_function
-
-        return users_function(emitter, getattr(value.kind.form, name).fget, [value], {})
+        return rows.functions.users_function(
+            emitter, getattr(value.kind.form, name).fget, [value], {}
+        )
     if isinstance(value.kind, k.Record) and is_constant_of(value.kind.form, name):
         return constant(getattr(value.kind.form, name))
     return call(emitter, f"{k.type_name(value.kind)}.{name}", [value])
@@ -646,13 +632,13 @@ def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
 
 
 def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
-    from colkern.rows.containers import item, readable
-
     value = looked_into(emitter, node.value)
     if k.is_enum(value.constant):
         return enums.of_name(emitter, value.constant, sought(emitter, node.slice))
     if isinstance(value.constant, np.ndarray):
-        return item(emitter, _numbers_of(emitter, value.constant), needed(emitter, node.slice))
+        return rows.containers.item(
+            emitter, _numbers_of(emitter, value.constant), needed(emitter, node.slice)
+        )
     if isinstance(node.slice, ast.Slice):
         bounds = [
             expression(emitter, bound) if bound is not None else NONE
@@ -667,9 +653,11 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
         # A bound that is None is no bound.
         bounds = [emitter.plain(bound, row_values.LEFT) for bound in bounds]
         name, limits = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
-        return call(emitter, name, [readable(emitter, value), *limits])
+        return call(emitter, name, [rows.containers.readable(emitter, value), *limits])
     is_dict = value.kind.name == "dict" or isinstance(value.constant, dict)
-    return item(emitter, value, (sought if is_dict else needed)(emitter, node.slice))
+    return rows.containers.item(
+        emitter, value, (sought if is_dict else needed)(emitter, node.slice)
+    )
 
 
 def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
@@ -687,26 +675,6 @@ def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
     return constant(array.tolist())
 
 
-def _interpolated(emitter: Emitter, node: ast.JoinedStr) -> Value:
-    from colkern.rows.formatting import joined
-
-    return joined(emitter, node)
-
-
-def _call(emitter: Emitter, node: ast.Call) -> Value:
-    from colkern.rows.invocations import invocation
-
-    return invocation(emitter, node)
-
-
-def _comprehension(
-    emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-) -> Value:
-    from colkern.rows.comprehensions import comprehension
-
-    return comprehension(emitter, node)
-
-
 def iterated(emitter: Emitter, value: Value) -> Value:
     """Returns the value that a loop reads: for a dictionary with constant keys the keys, for an enum the
     members, for an instance what its `__iter__` gives."""
@@ -715,14 +683,15 @@ def iterated(emitter: Emitter, value: Value) -> Value:
     if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
         return constant(value.kind.names)
     if isinstance(value.kind, k.Record) and not k.has_iterator(value.kind):
-        from colkern.rows.comprehensions import listed
-        from colkern.rows.functions import special
-
         with emitter.ahead():
-            items = special(emitter, "__iter__", value)
+            items = rows.functions.special(emitter, "__iter__", value)
         if items is not None:
             emitter.read_later += k.containers_in(value.kind)
-            value = listed(emitter, emitter.node, items) if k.has_iterator(items.kind) else items
+            value = (
+                rows.comprehensions.listed(emitter, emitter.node, items)
+                if k.has_iterator(items.kind)
+                else items
+            )
     return value
 
 
@@ -785,10 +754,7 @@ def arguments_by_name(emitter: Emitter, node: ast.Call, *names: str) -> dict[str
 
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
     """Returns the value of an expression for a membership test; an iterator becomes a list."""
-    from colkern.rows.comprehensions import as_items, as_list
-    from colkern.rows.iteration import VIEWS, builtin_of, is_iterator
-
-    if builtin_of(emitter, node) in VIEWS:
+    if rows.iteration.builtin_of(emitter, node) in rows.iteration.VIEWS:
         assert isinstance(node, ast.Call)
         assert isinstance(node.func, ast.Attribute)
         owner = looked_into(emitter, node.func.value)
@@ -796,17 +762,11 @@ def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
             return owner
         if isinstance(owner.constant, dict):
             return constant(list(getattr(owner.constant, node.func.attr)()))
-        return as_list(emitter, node)
-    if not is_iterator(emitter, node):
+        return rows.comprehensions.as_list(emitter, node)
+    if not rows.iteration.is_iterator(emitter, node):
         return looked_into(emitter, node)
     with emitter.ahead():
-        return as_items(emitter, node)
-
-
-def _display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
-    from colkern.rows.containers import display
-
-    return display(emitter, node)
+        return rows.comprehensions.as_items(emitter, node)
 
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
@@ -821,14 +781,14 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
     ast.Attribute: _attribute,
     ast.Tuple: _tuple,
     ast.Subscript: _subscript,
-    ast.JoinedStr: _interpolated,
-    ast.Call: _call,
+    ast.JoinedStr: lambda e, node: rows.formatting.joined(e, node),
+    ast.Call: lambda e, node: rows.invocations.invocation(e, node),
     ast.Lambda: lambda e, node: Value(k.Kind("function", 0), constant=node),
-    ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension,
-    ast.DictComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
-    ast.List: _display,
-    ast.Set: _display,
-    ast.Dict: _display,
+    ast.ListComp: lambda e, node: rows.comprehensions.comprehension(e, node),
+    ast.SetComp: lambda e, node: rows.comprehensions.comprehension(e, node),
+    ast.DictComp: lambda e, node: rows.comprehensions.comprehension(e, node),
+    ast.GeneratorExp: lambda e, node: rows.comprehensions.comprehension(e, node),
+    ast.List: lambda e, node: rows.containers.display(e, node),
+    ast.Set: lambda e, node: rows.containers.display(e, node),
+    ast.Dict: lambda e, node: rows.containers.display(e, node),
 }

@@ -13,6 +13,7 @@ from decimal import localcontext
 from functools import partial
 from typing import Any
 
+from colkern import rows
 from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
@@ -563,8 +564,6 @@ def _called_by(parameter: ast.arg) -> str:
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """Applies the function that an expression names to values."""
-    from colkern.rows.invocations import call_of
-
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
@@ -583,7 +582,7 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     call_node = derived(node, f"call of {len(names)}", call)
     if owner is not None or is_bound:
         return expression(emitter, call_node)
-    return call_of(emitter, call_node, function)
+    return rows.invocations.call_of(emitter, call_node, function)
 
 
 def called_function(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
@@ -28,18 +29,14 @@ def keeps_low_bits(emitter: Emitter, node: ast.BinOp) -> bool:
         return True
     if not isinstance(node.left, ast.BinOp | ast.UnaryOp):
         return False
-    from colkern.rows.expressions import expression
-
     with emitter.looking():
-        return is_mask(node.op, expression(emitter, node.right).constant)
+        return is_mask(node.op, rows.expressions.expression(emitter, node.right).constant)
 
 
 def operand_after(left: Value, operation: ast.operator) -> Callable[[Emitter, ast.expr], Value]:
     """Returns the function that compiles the right operand: of `h & (h - 1)`, its low bits suffice."""
-    from colkern.rows.expressions import needed
-
     is_unsigned = left.kind == k.UNSIGNED and isinstance(operation, ast.BitAnd)
-    return low_bits if is_unsigned else needed
+    return low_bits if is_unsigned else rows.expressions.needed
 
 
 def low_bits(emitter: Emitter, node: ast.expr) -> Value:
@@ -49,26 +46,27 @@ def low_bits(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
-    from colkern.rows.expressions import needed, operated_by
-
     before, was_dead = emitter.state(), emitter.dead
     match node:
         case ast.BinOp(left, operation, right) if isinstance(operation, CLOSED):
             is_shift = isinstance(operation, ast.LShift)
-            sides = [_low_bits(emitter, left), (needed if is_shift else _low_bits)(emitter, right)]
+            sides = [
+                _low_bits(emitter, left),
+                (rows.expressions.needed if is_shift else _low_bits)(emitter, right),
+            ]
         case ast.UnaryOp(ast.USub() | ast.Invert() as operation, operand):
             is_shift, sides = False, [_low_bits(emitter, operand)]
         case _:
-            return needed(emitter, node)
+            return rows.expressions.needed(emitter, node)
     if all(side.is_constant for side in sides):
-        return operated_by(emitter, operation, *sides)
+        return rows.expressions.operated_by(emitter, operation, *sides)
     if not all(map(_is_integer, sides)):
         if any(side.kind == k.WORD for side in sides):
             raise NeedsAllBits
         # All bits of an integer beside a float count.
         emitter.restore(before)
         emitter.dead = was_dead
-        return needed(emitter, node)
+        return rows.expressions.needed(emitter, node)
     if is_shift:
         count = sides[1] = emitter.signed(emitter.numbers(sides[1]))
         test, reason = f"{count.code} < 0", "a negative count of a shift"
@@ -88,14 +86,12 @@ def is_of_integers(emitter: Emitter, first: ast.stmt, both: ast.Assign) -> bool:
 
     They are if they are of integers, and no handler sees the variable between them.
     """
-    from colkern.rows.expressions import expression
-
     if emitter.attempts or not isinstance(both.value, ast.BinOp):
         return False
     value = derived(first, "value", partial(value_of, first))
     try:
         with emitter.looking():
-            number = expression(emitter, both.value.right).constant
+            number = rows.expressions.expression(emitter, both.value.right).constant
             return is_mask(both.value.op, number) and _is_integer(low_bits(emitter, value))
     except CompileError:
         return False
@@ -133,27 +129,25 @@ def remainder_of_text(
 ) -> Value | None:
     """Compiles `int(text) % constant` for texts of many digits, such as an IBAN or a digest; None for other
     expressions."""
-    from colkern.rows.expressions import needed
-    from colkern.rows.functions import users_function
-    from colkern.rows.iteration import known_object
-
-    function = known_object(emitter, call_node.func)
+    function = rows.iteration.known_object(emitter, call_node.func)
     if function not in (int, int.from_bytes) or len(call_node.args) not in (1, 2):
         return None
     is_literal = isinstance(divisor_node, ast.Constant)
-    divisor = divisor_node.value if is_literal else known_object(emitter, divisor_node)  # type: ignore[attr-defined]
+    divisor = (
+        divisor_node.value if is_literal else rows.iteration.known_object(emitter, divisor_node)
+    )  # type: ignore[attr-defined]
     is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
     if not is_known or call_node.keywords:
         return None
     kind, forms = (k.TEXT, (10, 16)) if function is int else (k.BYTES, ("big", "little"))
     before = emitter.state()
-    of, *rest = (needed(emitter, part) for part in call_node.args)
+    of, *rest = (rows.expressions.needed(emitter, part) for part in call_node.args)
     form = rest[0].constant if rest else forms[0]
     if of.kind != kind or of.is_constant or form not in forms:
         emitter.restore(before)
         return None
     body = remainder if function is int else remainder_of_bytes
-    return users_function(emitter, body, [of, constant(divisor), constant(form)], {})
+    return rows.functions.users_function(emitter, body, [of, constant(divisor), constant(form)], {})
 
 
 def by_power_of_two(emitter: Emitter, name: str, value: Value, number: Any) -> Value | None:

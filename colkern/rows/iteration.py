@@ -10,6 +10,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, NoReturn, cast
 
+from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_dicts, row_documents, row_lists, row_values, text_characters
 from colkern.rows import kinds as k
@@ -194,14 +195,12 @@ def choices_of(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
         forwards = choices_of(emitter, node.args[0]) if has_order else None
         return None if forwards is None else forwards[::-1]
     if name == "map" and isinstance(node, ast.Call):
-        from colkern.rows.functions import applied
-
         parts = [choices_of(emitter, part) or () for part in node.args[1:]]
         if sum(map(len, parts)) > MOST_ROUNDS_APART:
             return None
         with emitter.ahead():
             return [
-                emitter.numbers(applied(emitter, node.args[0], row))
+                emitter.numbers(rows.functions.applied(emitter, node.args[0], row))
                 for row in zip(*parts, strict=False)
             ]
     if name:
@@ -324,14 +323,12 @@ _ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "repeat", "yield"} - {"ra
 
 def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never) -> Source:
     """Returns the items of a value, for a loop."""
-    from colkern.rows.iterators import has_place, items_left
-
     value = iterated(emitter, value)
     if value.kind == k.CONTENT:
         return _of_document(emitter, value)
     value = as_one_of(emitter, value, list, dict, str, bytes)
-    if has_place(value):
-        return items_left(emitter, value)
+    if rows.iterators.has_place(value):
+        return rows.iterators.items_left(emitter, value)
     if isinstance(value.constant, range):
         bounds = value.constant
         return _counted(emitter, *(str(n) for n in (bounds.start, bounds.stop, bounds.step)))
@@ -347,9 +344,7 @@ def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never)
     if value.kind == k.BYTES:
         return _bytes(emitter, value)
     if isinstance(value.kind, k.Container):
-        from colkern.rows.containers import items_of
-
-        return items_of(emitter, value, any_order)
+        return rows.containers.items_of(emitter, value, any_order)
     if value.kind == k.NEVER:
         return Source("False", lambda: value)
     return emitter.refuse(f"a loop over {value.kind} has no compiled form")
@@ -357,8 +352,6 @@ def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never)
 
 def _of_document(emitter: Emitter, value: Value) -> Source:
     """The items of a list in a document, or the keys of a dictionary; another value leaves the row."""
-    from colkern.rows.containers import items_of
-
     number, *each = value.items
     places = {k.form_of(one.kind): place for place, one in enumerate(each)}
     list_, dict_ = each[places[list]], each[places[dict]]
@@ -366,7 +359,7 @@ def _of_document(emitter: Emitter, value: Value) -> Source:
     emitter.fail_if(is_other, row_values.LEFT, "a value that is no list")
     arguments = [number, Value(k.INT, list_.code)]
     items = invoked(emitter, row_documents.list_of_items, arguments, list_.kind, "iter()")
-    source = items_of(emitter, items)
+    source = rows.containers.items_of(emitter, items)
     emitter.read_later += [dict_.kind] if emitter.is_ahead else []
     changes = f"{emitter.use(row_dicts.dict_changes)}({dict_.code})"
     changes = f"({changes} if {number.code} == {places[dict]} else 0)"
@@ -438,9 +431,7 @@ def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
 
 def integer(emitter: Emitter, value: Value, what: str) -> str:
     """Returns the code of a value that has to be an integer, as one after `what` has."""
-    from colkern.rows.enums import as_plain
-
-    value = emitter.numbers(as_plain(emitter, value))
+    value = emitter.numbers(rows.enums.as_plain(emitter, value))
     value = emitter.signed(value)
     if value.kind.name not in ("int", "bool"):
         emitter.refuse(f"{what} {value.kind}")
@@ -498,17 +489,16 @@ def _repeat(emitter: Emitter, node: ast.Call) -> Source:
 
 def _cycle(emitter: Emitter, node: ast.Call) -> Source:
     """`itertools.cycle`."""
-    from colkern.rows.comprehensions import as_list
-    from colkern.rows.containers import item
-
     with emitter.ahead():
-        list_ = as_list(emitter, node.args[0])
+        list_ = rows.comprehensions.as_list(emitter, node.args[0])
     # Python keeps the items that it reads in the first round.
     emitter.read_later += k.containers_in(list_.kind)
     place, size = emitter.copy("0"), call(emitter, "len", [list_]).code
     return Source(
         f"{size} > 0",
-        lambda: emitter.numbers(item(emitter, list_, Value(k.INT, emitter.copy(place)))),
+        lambda: emitter.numbers(
+            rows.containers.item(emitter, list_, Value(k.INT, emitter.copy(place)))
+        ),
         [f"{place} = {place} + 1 if {place} + 1 < {size} else 0"],
     )
 
@@ -576,17 +566,13 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
     if isinstance(value.kind, k.Tuple):
         return _few(emitter, list(value.items[::-1]))
     if isinstance(value.kind, k.Container):
-        from colkern.rows.containers import items_of
-
-        return items_of(emitter, value, backwards=True)
+        return rows.containers.items_of(emitter, value, backwards=True)
     whole = [constant(bound) for bound in (None, None, -1)]
     return source_of_value(emitter, call(emitter, "[::]", [value, *whole]))
 
 
 def _view(emitter: Emitter, node: ast.Call) -> Source:
     """`items()`, `keys()` and `values()` of a dictionary."""
-    from colkern.rows.containers import entries_of
-
     assert isinstance(node.func, ast.Attribute)
     value = as_one_of(emitter, needed(emitter, node.func.value), dict)
     if isinstance(value.constant, dict):
@@ -595,7 +581,7 @@ def _view(emitter: Emitter, node: ast.Call) -> Source:
         return source_of_value(emitter, view_of_row(value, node.func.attr))
     if not isinstance(value.kind, k.Container) or value.kind.name != "dict":
         emitter.refuse(f"{node.func.attr}() of {value.kind} has no compiled form")
-    return entries_of(emitter, value, node.func.attr)
+    return rows.containers.entries_of(emitter, value, node.func.attr)
 
 
 def view_of_row(value: Value, what: str) -> Value:
@@ -623,14 +609,12 @@ MADE_AHEAD = {
 
 def made_ahead(emitter: Emitter, node: ast.Call) -> Value:
     """Returns the items of `filter` or an `itertools` function, as a list that is made in advance."""
-    from colkern.rows import lazy_items
-
     name = builtin_of(emitter, node)
     ends = name in ("filter", "islice", "takewhile")
     if not ends and any(builtin_of(emitter, part) in ENDLESS for part in node.args):
         return emitter.computed(f"itertools.{name}")
     with emitter.ahead():
-        return cast(Value, getattr(lazy_items, MADE_AHEAD[name])(emitter, node))
+        return cast(Value, getattr(rows.lazy_items, MADE_AHEAD[name])(emitter, node))
 
 
 ENDLESS = ("count", "cycle", "repeat")
@@ -638,11 +622,9 @@ ENDLESS = ("count", "cycle", "repeat")
 
 
 def _islice(emitter: Emitter, node: ast.Call) -> Source:
-    from colkern.rows.lazy_items import slice_of
-
     if len(node.args) > 2 or isinstance(node.args[0], ast.GeneratorExp):
         return source_of_value(emitter, made_ahead(emitter, node))
-    iterable, _, stop = slice_of(emitter, node)
+    iterable, _, stop = rows.lazy_items.slice_of(emitter, node)
     most, count = emitter.copy(stop), emitter.copy("0")
     inside = source_of(emitter, iterable)
     if inside.end is not None:
@@ -653,25 +635,14 @@ def _islice(emitter: Emitter, node: ast.Call) -> Source:
 
 def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
     """Returns the items of a generator expression in a loop, as a list that is made in advance."""
-    from colkern.rows.comprehensions import as_list
-
     with emitter.ahead():
-        list_ = as_list(emitter, node)
+        list_ = rows.comprehensions.as_list(emitter, node)
     return source_of_value(emitter, list_)
 
 
-def _matches(emitter: Emitter, node: ast.Call) -> Source:
-    """Returns the matches of `finditer`, one after the other."""
-    from colkern.rows.matches import matches_of
-
-    return matches_of(emitter, node)
-
-
 def _map(emitter: Emitter, node: ast.Call) -> Source:
-    from colkern.rows.functions import applied
-
     parts = [source_of(emitter, part) for part in node.args[1:]]
-    return _side_by_side(emitter, parts, partial(applied, emitter, node.args[0]))
+    return _side_by_side(emitter, parts, partial(rows.functions.applied, emitter, node.args[0]))
 
 
 def _side_by_side(
@@ -722,7 +693,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "count": _count,
     "cycle": _cycle,
     "repeat": _repeat,
-    "finditer": _matches,
+    "finditer": lambda e, node: rows.matches.matches_of(e, node),
     "yield": _yielded,
     "items": _view,
     "keys": _view,

@@ -10,6 +10,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
+from colkern import rows
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
@@ -28,8 +29,6 @@ def has_place(value: Value) -> bool:
 
 def new_iterator(emitter: Emitter, node: ast.expr) -> Value:
     """Compiles an expression that makes an iterator."""
-    from colkern.rows.comprehensions import as_list
-
     form: type = Iterator
     source = node
     function = known_object(emitter, node.func) if isinstance(node, ast.Call) else None
@@ -46,7 +45,7 @@ def new_iterator(emitter: Emitter, node: ast.expr) -> Value:
     outer, read_later = emitter.changing, len(emitter.read_later)
     emitter.changing = {*outer, *_assigned_later(emitter, node)}
     with emitter.ahead():
-        items = as_list(emitter, source)
+        items = rows.comprehensions.as_list(emitter, source)
     emitter.changing = outer
     emitter.read_later += k.containers_in(items.kind)
     emitter.read_by_name += emitter.read_later[read_later:]
@@ -76,8 +75,6 @@ def _place(node: ast.AST) -> tuple[int, int]:
 
 def items_left(emitter: Emitter, iterator: Value) -> Source:
     """Returns the items that an iterator has not given yet."""
-    from colkern.rows.containers import item as item_of
-
     if emitter.is_ahead or emitter.yielded is not None:
         emitter.refuse("an iterator that another one reads has no compiled form")
     assert isinstance(iterator.kind, k.Compound)
@@ -89,7 +86,7 @@ def items_left(emitter: Emitter, iterator: Value) -> Source:
         at = emitter.copy(f"get_word({place})")
         after = f"{at} + 1 if {at} + 1 < {size} else 0" if cycles else f"{at} + 1"
         emitter.write(f"set_word({place}, {after})")
-        return emitter.numbers(item_of(emitter, items, Value(k.INT, at)))
+        return emitter.numbers(rows.containers.item(emitter, items, Value(k.INT, at)))
 
     more = f"{size} > 0" if cycles else f"get_word({place}) < {size}"
     return Source(more, item, is_shared=True)

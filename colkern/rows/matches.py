@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import pattern_tables, row_values, text_scanning, text_search
 from colkern.rows import kinds as k
@@ -439,21 +440,18 @@ def _replaced(
     emitter: Emitter, pattern: re.Pattern[str], by_name: dict[str, Value], text: Value
 ) -> Value:
     """`sub` with a function: joins the texts between the matches, and the function's results."""
-    from colkern.rows.containers import add, new_container
-    from colkern.rows.invocations import call_of
-
     function = by_name.pop("repl")
     if by_name:
         emitter.refuse("re.sub() with a function and a count has no compiled form")
     part = ast.Name("<match>", ast.Load())
     node = derived(emitter.node, "of a match", lambda: ast.Call(ast.Constant(None), [part], []))
     source = _matches_in(emitter, pattern, text)
-    pieces = new_container(emitter, emitter.node, "list", 0)
+    pieces = rows.containers.new_container(emitter, emitter.node, "list", 0)
     end = emitter.copy("0")
 
     def add_up_to(stop: str) -> None:
         bounds = [Value(k.INT, end), Value(k.INT, stop)]
-        add(
+        rows.containers.add(
             emitter, pieces, (invoked(emitter, text_scanning.part, [text, *bounds], k.TEXT, "sub"),)
         )
 
@@ -463,9 +461,9 @@ def _replaced(
         match = source.item()
         add_up_to(match.items[1].code)
         emitter.env["<match>"] = match
-        replacement = call_of(emitter, node, function)
+        replacement = rows.invocations.call_of(emitter, node, function)
         # Python treats None as an empty text.
-        add(emitter, pieces, (emitter.plain(replacement, row_values.LEFT),))
+        rows.containers.add(emitter, pieces, (emitter.plain(replacement, row_values.LEFT),))
         emitter.write(f"{end} = {match.items[2].code}")
 
     repeated(emitter, emitter.node, set(), round_)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from colkern import rows
 from colkern.kernels import row_values, text_building
 from colkern.rows import enums
 from colkern.rows import kinds as k
@@ -306,15 +307,13 @@ def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value |
 
 @_form("str.format", "str.format_map")
 def _formatted(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    from colkern.rows.formatting import formatted
-
     if not owner.is_constant or (name == "format_map" and len(node.args) != 1):
         return None
     if name == "format_map":
         words = ast.keyword(None, node.args[0])
         whole = derived(node, name, functools.partial(ast.Call, node.func, [], [words]))
         node = cast(ast.Call, spread(emitter, whole))
-    return formatted(emitter, owner.constant, *arguments_of(emitter, node))
+    return rows.formatting.formatted(emitter, owner.constant, *arguments_of(emitter, node))
 
 
 @_form("str.translate")
@@ -346,11 +345,9 @@ def _joined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
     listed = node.args[0]
     parts = listed.elts if isinstance(listed, ast.List | ast.Tuple) else []
     if owner.kind == k.TEXT and parts and _are_texts(emitter, parts):
-        from colkern.rows.formatting import concatenated
-
         pieces: list[Any] = [owner, owner] * len(parts)
         pieces[::2] = (functools.partial(needed, emitter, part) for part in parts)
-        return concatenated(emitter, pieces[:-1])
+        return rows.formatting.concatenated(emitter, pieces[:-1])
     is_made = isinstance(listed, ast.ListComp) or is_iterator(emitter, listed)
     joined = joined_in_turn(emitter, owner, listed) if owner.kind == k.TEXT and is_made else None
     if joined is not None:

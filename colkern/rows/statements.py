@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
@@ -138,8 +139,6 @@ def assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def _assign(emitter: Emitter, node: ast.Assign) -> None:
-    from colkern.rows.comprehensions import as_items
-
     first, *others = node.targets
     if isinstance(first, ast.Tuple | ast.List) and isinstance(node.value, ast.IfExp):
         # The branches may be of different kinds, as in `a, b = s.split(":") if ":" in s else (s, "")`.
@@ -152,7 +151,9 @@ def _assign(emitter: Emitter, node: ast.Assign) -> None:
         return
     if isinstance(first, ast.Tuple | ast.List) and not others:
         has_star = any(isinstance(target, ast.Starred) for target in first.elts)
-        value = as_items(emitter, node.value, None if has_star else len(first.elts))
+        value = rows.comprehensions.as_items(
+            emitter, node.value, None if has_star else len(first.elts)
+        )
     else:
         is_low = node in emitter.low_bits
         value = (as_word if is_low else expression)(emitter, node.value)
@@ -167,12 +168,10 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(emitter, target.elts, value)
     elif isinstance(target, ast.Subscript):
-        from colkern.rows.containers import set_slice
-
         container = needed(emitter, target.value)
         if isinstance(target.slice, ast.Slice):
             container = as_changing(emitter, container, k.INT)
-            set_slice(emitter, container, target.slice, value)
+            rows.containers.set_slice(emitter, container, target.slice, value)
         else:
             place = needed(emitter, target.slice)
             container = as_changing(emitter, container, place.kind)
@@ -187,25 +186,21 @@ def _set_item(
     emitter: Emitter, target: ast.Subscript, container: Value, place: Value, value: Value
 ) -> None:
     """Assign to an item; for a dictionary with constant keys, the variable gets a new one."""
-    from colkern.rows.containers import set_item, with_item
-
     name = getattr(target.value, "id", "")
     if k.is_row(container.kind) and name in emitter.changing_rows:
-        emitter.assign(name, with_item(emitter, container, place.constant, value))
+        emitter.assign(name, rows.containers.with_item(emitter, container, place.constant, value))
     else:
-        set_item(emitter, container, place, value)
+        rows.containers.set_item(emitter, container, place, value)
 
 
 def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
     """Assign to a field or property of an instance to which no other variable refers."""
-    from colkern.rows.functions import changing_method
-
     name = getattr(target.value, "id", "")
     owner = needed(emitter, target.value)
     form: Any = getattr(owner.kind, "form", None)
     setter = getattr(inspect.getattr_static(form, target.attr, None), "fset", None)
     if isinstance(owner.kind, k.Record) and setter is not None:
-        changing_method(emitter, setter, owner, name, [value], {})
+        rows.functions.changing_method(emitter, setter, owner, name, [value], {})
         return
     is_plain = isinstance(owner.kind, k.Record) and target.attr in owner.kind.names
     is_frozen = getattr(k.data_class_of(form), "frozen", False)
@@ -288,13 +283,11 @@ def _on_itself(node: ast.expr, form: type) -> tuple[list[Any], ast.expr]:
 
 def instance_of(emitter: Emitter, node: ast.expr | None, form: type) -> str | None:
     """Returns the variable of the instance on which an expression calls methods; None for a new one."""
-    from colkern.rows.iteration import known_object
-
     if node is None:
         return ""
     _, first = _on_itself(node, form)
     is_new = isinstance(first, ast.Call) and (
-        replacement(known_object(emitter, first.func)) in (form, replace, copied)
+        replacement(rows.iteration.known_object(emitter, first.func)) in (form, replace, copied)
     )
     return None if is_new else getattr(first, "id", "")
 
@@ -313,28 +306,25 @@ def _method_in_place(operation: ast.operator) -> str:
 
 
 def _unpack(emitter: Emitter, targets: list[ast.expr], value: Value) -> None:
-    from colkern.rows.containers import unpacked
-
     stars = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
     if stars:
         _unpack_starred(emitter, targets, stars[0], emitter.plain(value))
         return
-    for target, item in zip(targets, unpacked(emitter, value, len(targets)), strict=True):
+    for target, item in zip(
+        targets, rows.containers.unpacked(emitter, value, len(targets)), strict=True
+    ):
         bind_target(emitter, target, item)
 
 
 def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value: Value) -> None:
     """`first, *rest = …` of a list, or of a tuple."""
-    from colkern.rows.comprehensions import listed
-    from colkern.rows.containers import item
-
     behind = len(targets) - star - 1
     if isinstance(value.kind, k.Tuple) and len(value.items) >= len(targets) - 1:
         parts = list(value.items)
         inside = slice(star, len(parts) - behind)
         starred = tuple_of_values(parts[inside])
         if getattr(targets[star].value, "id", "") != "_":  # type: ignore[attr-defined]
-            starred = listed(emitter, targets[star], starred)
+            starred = rows.comprehensions.listed(emitter, targets[star], starred)
         parts[inside] = [starred]
         for target, part in zip(targets, parts, strict=True):
             bind_target(emitter, target.value if isinstance(target, ast.Starred) else target, part)
@@ -344,7 +334,7 @@ def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value:
     if value.kind == k.TEXT:
         value = call(emitter, "list", [value])
     elif k.has_iterator(value.kind):
-        value = listed(emitter, targets[star], value)
+        value = rows.comprehensions.listed(emitter, targets[star], value)
     if not isinstance(value.kind, k.Container) or value.kind.name != "list":
         emitter.refuse(f"a starred target for {value.kind} has no compiled form")
     size = call(emitter, "len", [value])
@@ -357,7 +347,7 @@ def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value:
             bind_target(emitter, target.value, call(emitter, "[:]", [value, constant(star), stop]))
         else:
             index = place if place < star else place - len(targets)
-            bind_target(emitter, target, item(emitter, value, constant(index)))
+            bind_target(emitter, target, rows.containers.item(emitter, value, constant(index)))
 
 
 def _annotated(emitter: Emitter, node: ast.AnnAssign) -> None:
@@ -368,12 +358,10 @@ def _annotated(emitter: Emitter, node: ast.AnnAssign) -> None:
 def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Subscript):
-        from colkern.rows.containers import item
-
         container = needed(emitter, target.value)
         place = needed(emitter, target.slice)
         container = as_changing(emitter, container, place.kind)
-        left = emitter.plain(item(emitter, container, place))
+        left = emitter.plain(rows.containers.item(emitter, container, place))
         _set_item(emitter, target, container, place, _changed(emitter, node, left))
     elif isinstance(target, ast.Attribute):
         field = ast.Attribute(target.value, target.attr, ast.Load())
@@ -418,15 +406,13 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
     if not isinstance(left.kind, k.Container) or left.kind.is_tuple:
         right = operand_after(left, node.op)(emitter, node.value)
         return operated(emitter, node.op, left, right)
-    from colkern.rows.containers import combined_in_place
-
     if left.kind.name == "list" and isinstance(node.op, ast.Add):
         emitter.env["<changed>"] = left
         extend = ast.Attribute(ast.Name("<changed>", ast.Load()), "extend", ast.Load())
         make = partial(ast.Call, extend, [node.value], [])
         expression(emitter, derived(node, "extend", make))
     else:
-        combined_in_place(emitter, node.op, left, needed(emitter, node.value))
+        rows.containers.combined_in_place(emitter, node.op, left, needed(emitter, node.value))
     return left
 
 
@@ -579,16 +565,13 @@ def _pass_on(emitter: Emitter) -> None:
 
 
 def _for(emitter: Emitter, node: ast.For) -> None:
-    from colkern.rows.iteration import each
-    from colkern.rows.matches import with_patterns
-
     parts = [node.target, *node.body]
     bound = stored_names([node.target])
     first = _bound_first(node.body)
-    each(
+    rows.iteration.each(
         emitter,
         node,
-        with_patterns(emitter, node.target, node.iter),
+        rows.matches.with_patterns(emitter, node.target, node.iter),
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
         assigned(emitter, parts) - only_in(emitter, bound | first, parts),
@@ -634,10 +617,8 @@ def leave_loop(emitter: Emitter, flow: int) -> None:
 
 def _with(emitter: Emitter, node: ast.With) -> None:
     """`with suppress(…)`: a `try` whose handler does nothing."""
-    from colkern.rows.iteration import known_object
-
     context: Any = node.items[0].context_expr
-    function = known_object(emitter, getattr(context, "func", context))
+    function = rows.iteration.known_object(emitter, getattr(context, "func", context))
     if len(node.items) > 1 or node.items[0].optional_vars or function is not contextlib.suppress:
         emitter.refuse("`with` has no compiled form, except for contextlib.suppress()")
 
@@ -660,16 +641,15 @@ def _expression(emitter: Emitter, node: ast.Expr) -> None:
 
 def _yield(emitter: Emitter, node: ast.Yield | ast.YieldFrom) -> None:
     """Write `yield` or `yield from`, whose value is not used: the item is appended."""
-    from colkern.rows.comprehensions import items
-    from colkern.rows.containers import add
-
     yielded = emitter.yielded
     assert yielded is not None
     if isinstance(node, ast.YieldFrom):
-        items(emitter, node.value, lambda value: add(emitter, yielded, (value,)))
+        rows.comprehensions.items(
+            emitter, node.value, lambda value: rows.containers.add(emitter, yielded, (value,))
+        )
     else:
         value = NONE if node.value is None else expression(emitter, node.value)
-        add(emitter, yielded, (value,))
+        rows.containers.add(emitter, yielded, (value,))
 
 
 def _function(emitter: Emitter, node: ast.FunctionDef) -> None:
@@ -694,15 +674,15 @@ def _import_from(emitter: Emitter, node: ast.ImportFrom) -> None:
 def _delete(emitter: Emitter, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Subscript):
-            from colkern.rows.containers import delete_item, set_slice
-
             container = needed(emitter, target.value)
             if isinstance(target.slice, ast.Slice):
                 container = as_changing(emitter, container, k.INT)
-                set_slice(emitter, container, target.slice, constant([]))
+                rows.containers.set_slice(emitter, container, target.slice, constant([]))
             else:
                 place = needed(emitter, target.slice)
-                delete_item(emitter, as_changing(emitter, container, place.kind), place)
+                rows.containers.delete_item(
+                    emitter, as_changing(emitter, container, place.kind), place
+                )
         elif isinstance(target, ast.Name):
             emitter.unbind(target.id)
         else:

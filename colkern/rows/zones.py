@@ -13,6 +13,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from typing import NoReturn, TypeAlias
 from zoneinfo import ZoneInfo
 
+from colkern import rows
 from colkern.kernels import calendar, clock, row_values, row_zones
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
@@ -266,10 +267,8 @@ def _offset_text(emitter: Emitter, value: Value, colon: bool) -> Value:
 
 
 def _isoformat(emitter: Emitter, value: Value, *arguments: Value, **named: Value) -> Value:
-    from colkern.rows.formatting import concatenated
-
     wall = call(emitter, "datetime.isoformat", [_wall(emitter, value), *arguments], named)
-    return concatenated(emitter, [wall, _offset_text(emitter, value, True)])
+    return rows.formatting.concatenated(emitter, [wall, _offset_text(emitter, value, True)])
 
 
 def _str(emitter: Emitter, value: Value) -> Value:
@@ -278,8 +277,6 @@ def _str(emitter: Emitter, value: Value) -> Value:
 
 def _strftime(emitter: Emitter, value: Value, format: Value) -> Value:
     """`strftime`: the parts of the format for the zone are put between its other parts."""
-    from colkern.rows.formatting import concatenated
-
     if not isinstance(format.constant, str):
         emitter.refuse("a format that depends on the row has no compiled form")
     wall = _wall(emitter, value)
@@ -292,7 +289,7 @@ def _strftime(emitter: Emitter, value: Value, format: Value) -> Value:
             pieces.append(_tzname(emitter, value))
         elif text:
             pieces.append(call(emitter, "datetime.strftime", [wall, constant(text)]))
-    return concatenated(emitter, pieces)
+    return rows.formatting.concatenated(emitter, pieces)
 
 
 def _format(emitter: Emitter, value: Value, format_spec: Value) -> Value:

@@ -27,7 +27,7 @@ from colkern.rows.comprehensions import as_list
 from colkern.rows.constants import KINDS
 from colkern.rows.decorators import drops_results, shared
 from colkern.rows.deques import new_deque
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import (
     arguments_by_name,
     expression,
@@ -242,13 +242,12 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
 def _extreme_of_spread(emitter: Emitter, node: ast.Call, name: str) -> Value:
     """`min(*…)` or `max(*…)`. The row is left for a single argument, whose items Python would compare."""
     spread = derived(node, "of a list", lambda: ast.List(node.args, ast.Load()))
-    emitter.env["<spread>"] = listed = as_list(emitter, spread)
+    listed = as_list(emitter, spread)
     size = emitter.numbers(call(emitter, "len", [listed])).code
     emitter.fail_if(f"{size} < 2", row_values.LEFT, f"{name}() of fewer than two arguments")
-    arguments: list[ast.expr] = [ast.Name("<spread>", ast.Load())]
-    return extreme(
-        emitter, derived(node, "of it", lambda: ast.Call(node.func, arguments, [])), name
-    )
+    load = standing_for(emitter, node, "spread", listed)
+    whole = derived(node, "of it", lambda: ast.Call(node.func, [load], []))
+    return extreme(emitter, whole, name)
 
 
 def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:

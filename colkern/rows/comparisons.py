@@ -223,7 +223,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if defaults == {"ordered"}:
         emitter.refuse("== of two OrderedDicts has no compiled form")
     if defaults == {"count"}:
-        return rows.functions.users_function(emitter, REPLACED["Counter.__eq__"], [left, right], {})
+        return rows.functions.users_function(emitter, REPLACED["Counter.__eq__"], [left, right])
     return call(emitter, "==", [_exactly(left), _exactly(right)])
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,7 @@ from colkern.kernels import (
     row_slots,
     row_values,
 )
+from colkern.kernels.kernel import HELPERS
 from colkern.rows.program import Program
 
 _OPTIONS: dict[str, Any] = {
@@ -35,49 +39,27 @@ _OPTIONS: dict[str, Any] = {
     "_nrt": False,
 }
 
-PRIMITIVES = (
-    primitives.bits_of_float,
-    primitives.difference_overflows,
-    primitives.float_of_bits,
-    primitives.get_byte,
-    primitives.get_word,
-    primitives.product_overflows,
-    primitives.set_word,
-    primitives.sum_overflows,
-    primitives.trailing_zeros,
-    primitives.wrapped,
+_MODULES = (
+    *(bitmaps, row_lists, row_decimals, row_dicts),
+    *(row_documents, row_results, row_slots, row_values),
 )
-"""The primitives that all generated source may use, as plain Python."""
+"""The modules whose helpers generated source may use; of two of one name, that of the later module."""
 
-BODIES = (
-    row_slots.viewed_text,
-    row_slots.viewed_bytes,
-    row_slots.valid_until,
-    row_slots.valid_bits,
-    row_slots.is_valid,
-    bitmaps.get_bit,
-    row_decimals.is_of_scale,
-    row_decimals.of_scale,
-    row_results.leave,
-    row_results.put,
-    row_results.row_bytes,
-    row_results.row_text,
-    row_results.write_at,
-    row_dicts.insert_place,
-    row_dicts.key_room,
-    row_dicts.list_of_entries,
-    row_dicts.new_dict,
-    row_documents.node_text,
-    row_documents.node_word,
-    row_lists.list_size,
-    row_lists.new_list,
-    row_values.allocate,
-    row_values.get_bytes,
-    row_values.get_text,
-    row_values.set_bytes,
-    row_values.set_text,
-)
-"""The bodies that all generated source may use."""
+
+@cache
+def _helpers() -> dict[str, Callable[..., Any]]:
+    """Returns the functions that generated source may use, by name, as plain Python."""
+    named = [each for module in _MODULES for each in vars(module).items()]
+    bodies = {name: body for name, body in named if isinstance(body, FunctionType)}
+    known = {body.__name__: body for body in primitives.PRIMITIVES}
+    return known | {name: body for name, body in bodies.items() if body in HELPERS}
+
+
+def helpers_in(source: str) -> dict[str, Callable[..., Any]]:
+    """Returns the helpers and primitives that generated source names."""
+    known = _helpers()
+    return {name: known[name] for name in sorted(known.keys() & re.findall(r"\w+", source))}
+
 
 NAMES: dict[str, Any] = {
     "math": math,
@@ -125,10 +107,13 @@ def namespace_of(program: Program, title: str, loop: str) -> dict[str, Any]:
         title: The name of the function in messages.
         loop: The text of the loop.
     """
-    namespace = NAMES | {p.__name__: getattr(cpu_primitives, p.__name__) for p in PRIMITIVES}
+    used = helpers_in(loop + "".join(program.sources.values()))
+    namespace = NAMES | {
+        name: getattr(cpu_primitives, name) if body in primitives.PRIMITIVES else compiled(body)
+        for name, body in used.items()
+    }
     # A plain loop, which can be vectorised, notes whether a row is left.
     namespace |= {} if "bad" in loop else FLAGS
-    namespace |= {body.__name__: compiled(body) for body in BODIES}
     namespace |= {name: compiled(body) for name, body in program.bodies.items()}
     spaces = []
     for name, text in program.sources.items():

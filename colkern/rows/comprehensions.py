@@ -19,7 +19,7 @@ from colkern.rows.calls import call, invoked
 from colkern.rows.constants import has_order
 from colkern.rows.containers import add, add_all, counter, new_container, unpacked
 from colkern.rows.documents import as_in_document
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import (
     condition,
     expression,
@@ -485,8 +485,7 @@ def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
     """`left + right` of lists whose items are of different kinds."""
     list_ = new_container(emitter, emitter.node, "list", 0)
     for side in (left, right):
-        load = derived(emitter.node, "side", lambda: ast.Name("<side>", ast.Load()))
-        emitter.env["<side>"] = side
+        load = standing_for(emitter, emitter.node, "side", side)
         items(emitter, load, lambda value: add(emitter, list_, (value,)))
     return list_
 
@@ -499,9 +498,7 @@ def _in_list(emitter: Emitter, node: ast.expr, value: Value) -> Value:
 
 def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
     """Returns the items of a value as a new list, which `node` identifies."""
-    load = derived(node, "listed", lambda: ast.Name("<listed>", ast.Load()))
-    emitter.env["<listed>"] = value
-    return list_of(emitter, load)
+    return list_of(emitter, standing_for(emitter, node, "listed", value))
 
 
 def list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -> Value:
@@ -591,8 +588,7 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
         return None
     size = call(emitter, "len", [rows])
     emitter.fail_if(f"{size.code} == 0", row_values.LEFT, "zip() of no rows")
-    emitter.env["<rows>"] = rows
-    load = derived(node, "rows of zip", lambda: ast.Name("<rows>", ast.Load()))
+    load = standing_for(emitter, node, "rows of zip", rows)
     columns = []
     for place in range(len(row.items)):
         part = derived(node, f"column {place}", lambda: ast.Constant(None))

@@ -19,7 +19,7 @@ from colkern.rows.calls import as_tuple, call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import base_of, kind_of, table_kind
 from colkern.rows.documents import as_key, as_looked_up
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
@@ -388,9 +388,8 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
 
 def add_all(emitter: Emitter, dict_: Value, node: ast.expr, other: Value) -> None:
     """Add the keys and values of another dictionary."""
-    emitter.env["<other>"] = other
-    name = ast.Attribute(ast.Name("<other>", ast.Load()), "items", ast.Load())
-    pairs = derived(node, "items", lambda: ast.Call(name, [], []))
+    view = ast.Attribute(standing_for(emitter, node, "other", other), "items", ast.Load())
+    pairs = derived(node, "items", lambda: ast.Call(view, [], []))
     rows.comprehensions.items(
         emitter, pairs, lambda value: add(emitter, dict_, tuple(unpacked(emitter, value, 2)))
     )
@@ -514,7 +513,7 @@ def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) 
     parts = (cut.lower, cut.upper, *([cut.step] if cut.step else []))
     bounds = [expression(emitter, part) if part else NONE for part in parts]
     replace_them = replace_items if cut.step else replace_slice
-    rows.functions.users_function(emitter, replace_them, [container, *bounds, value], {})
+    rows.functions.users_function(emitter, replace_them, [container, *bounds, value])
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
@@ -554,7 +553,7 @@ def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, ri
     counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
     method = {ast.Add: "__iadd__", ast.Sub: "__isub__"}.get(type(operation))
     if all(counts) and method:
-        rows.functions.users_function(emitter, REPLACED[f"Counter.{method}"], [left, right], {})
+        rows.functions.users_function(emitter, REPLACED[f"Counter.{method}"], [left, right])
         return
     # Other names of the container would not see a new container.
     emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")

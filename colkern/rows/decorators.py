@@ -13,6 +13,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from colkern.errors import CompileError
@@ -102,6 +103,7 @@ def _passed(arguments: ast.arguments) -> tuple[str, str]:
     return ", ".join(positional), ", ".join([*places, *words])
 
 
+@dataclass
 class _Rewriting(ast.NodeTransformer):
     """Rewrites decorated functions.
 
@@ -111,10 +113,9 @@ class _Rewriting(ast.NodeTransformer):
         used: The names that have a meaning already.
     """
 
-    def __init__(self, names: dict[str, Any], own: set[str], used: set[str]) -> None:
-        self._names = names
-        self._own = own
-        self._used = used
+    _names: dict[str, Any]
+    _own: set[str]
+    _used: set[str]
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Rewrites the functions in a list of statements."""

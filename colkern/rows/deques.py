@@ -43,7 +43,7 @@ def method_of_deque(emitter: Emitter, node: ast.Call, owner: Value, name: str) -
     if name in ("pop", "popleft") and not arguments:
         return call(emitter, "list.pop", [as_list, constant(-1 if name == "pop" else 0)])
     if name == "rotate":
-        return users_function(emitter, rotate, [as_list, *arguments], {})
+        return users_function(emitter, rotate, [as_list, *arguments])
     if name == "copy":
         return replace(call(emitter, "list.copy", [as_list]), kind=owner.kind)
     if name not in ("clear", "count", "index", "remove", "reverse"):

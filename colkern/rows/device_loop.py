@@ -18,7 +18,7 @@ from colkern.generated import function_of_text
 from colkern.kernels import row_values, selection
 from colkern.memory import Items
 from colkern.rows import kinds as k
-from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
+from colkern.rows.compiling import NAMES, helpers_in
 from colkern.rows.loop import call_of, indented
 from colkern.rows.plan import Plan
 from colkern.rows.results import Output, Sink, Slots, Written, is_hashed
@@ -190,12 +190,8 @@ def device_source(plan: Plan) -> DeviceSource:
 def kernel_function(plan: Plan, source: DeviceSource) -> Any:
     """Returns the function of one thread, compiled from the plan's functions."""
     program, title = plan.program, f"row function {plan.function.__name__} on a device"
-    shared = {function.__name__: function for function in (*PRIMITIVES, *BODIES)}
-    used = source.text + "".join(program.sources.values())
-    namespace = NAMES | {
-        name: row_functions.body(function) for name, function in shared.items() if name in used
-    }
-    namespace |= {name: row_functions.body(body) for name, body in program.bodies.items()}
+    used = helpers_in(source.text + "".join(program.sources.values())) | program.bodies
+    namespace = NAMES | {name: row_functions.body(body) for name, body in used.items()}
     for name, text in program.sources.items():
         namespace[name] = row_functions.generated(name, text, namespace, title)
     namespace |= {"__name__": __name__, "cuda": adapter.compiler()}

@@ -135,11 +135,10 @@ def _require_declared(emitter: Emitter, kind: Kind, holds: Callable[[Kind], bool
 
 def _of_items(emitter: Emitter, value: Value, holds: Callable[[Kind], bool]) -> Value:
     """Returns a list, or dictionary, with items that are of a declared type."""
-    from colkern.rows.emitter import derived
+    from colkern.rows.emitter import derived, standing_for
 
-    name = f"<declared {k.depth(value.kind)}>"
-    emitter.env[name] = value
-    load = derived(emitter.node, f"{name} {value.kind}", lambda: ast.Name(name, ast.Load()))
+    name = f"declared {k.depth(value.kind)} {value.kind}"
+    load: ast.expr = standing_for(emitter, emitter.node, name, value)
     made = rows.containers.new_container(emitter, load, value.kind.name, 0)
     if value.kind.name == "dict":
         view = partial(ast.Attribute, load, "items", ast.Load())

@@ -839,6 +839,13 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
     return nodes[name]
 
 
+def standing_for(emitter: Emitter, node: ast.AST, name: str, value: Value) -> ast.Name:
+    """Returns an expression that stands for a value, as a node that is derived from one of the user's."""
+    emitter.env[f"<{name}>"] = value
+    load: ast.Name = derived(node, name, lambda: ast.Name(f"<{name}>", ast.Load()))
+    return load
+
+
 def copied(node: Any) -> Any:
     """Returns a copy of a syntax tree with its notes, without derived nodes; constants are not copied."""
     if isinstance(node, list):

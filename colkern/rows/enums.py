@@ -33,7 +33,7 @@ def attribute(emitter: Emitter, member: Value, name: str) -> Value:
         attribute_of_class, enum.property | types.DynamicClassAttribute
     ):
         assert isinstance(attribute_of_class.fget, types.FunctionType)
-        return rows.functions.users_function(emitter, attribute_of_class.fget, [member], {})
+        return rows.functions.users_function(emitter, attribute_of_class.fget, [member])
     if not all(hasattr(each, name) for each in k.values_of(kind)):
         emitter.refuse(f"{kind.__name__} has no {name!r}")
     return _of_each(emitter, member, _ATTRIBUTES, name)
@@ -89,7 +89,7 @@ def as_result(emitter: Emitter, value: Value) -> Value:
     form = getattr(kind.items[0], "form", None) if isinstance(kind, k.Container) else None
     if kind.name == "list" and form and issubclass(form, _MIXED):
         nothing = constant("" if issubclass(form, str) else 0)
-        return rows.functions.users_function(emitter, library.added_to_each, [value, nothing], {})
+        return rows.functions.users_function(emitter, library.added_to_each, [value, nothing])
     return as_plain(emitter, value)
 
 

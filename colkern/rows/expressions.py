@@ -8,7 +8,8 @@ import operator
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -150,7 +151,7 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
     of_counts = REPLACED.get(f"Counter.{k.OPERATOR_METHODS.get(name)}")
     if all(counts) and of_counts:
-        return rows.functions.users_function(emitter, of_counts, [left, right], {})
+        return rows.functions.users_function(emitter, of_counts, [left, right])
     for side in (left, right):
         if isinstance(side.kind, k.Container) and (side.kind.default or side.kind.most):
             emitter.refuse(
@@ -267,6 +268,7 @@ def _compare(emitter: Emitter, node: ast.Compare) -> Value:
 # Truth
 
 
+@dataclass
 class Condition:
     """A test.
 
@@ -277,17 +279,10 @@ class Condition:
         constant: The outcome, if it is known when the function is compiled.
     """
 
-    def __init__(
-        self,
-        code: str,
-        holds: Mapping[str, Value] = {},  # never changed
-        fails: Mapping[str, Value] = {},
-        constant: bool | None = None,
-    ) -> None:
-        self.code = code
-        self.holds = dict(holds)
-        self.fails = dict(fails)
-        self.constant = constant
+    code: str
+    holds: dict[str, Value] = field(default_factory=dict)
+    fails: dict[str, Value] = field(default_factory=dict)
+    constant: bool | None = None
 
 
 def condition(emitter: Emitter, node: ast.expr) -> Condition:
@@ -611,9 +606,7 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     if isinstance(value.kind, k.Compound) and isinstance(
         getattr(value.kind.form, name, None), property
     ):
-        return rows.functions.users_function(
-            emitter, getattr(value.kind.form, name).fget, [value], {}
-        )
+        return rows.functions.users_function(emitter, getattr(value.kind.form, name).fget, [value])
     if isinstance(value.kind, k.Record) and is_constant_of(value.kind.form, name):
         return constant(getattr(value.kind.form, name))
     return call(emitter, f"{k.type_name(value.kind)}.{name}", [value])

@@ -17,7 +17,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked, is_left, left_to_python
 from colkern.rows.comprehensions import items
 from colkern.rows.containers import add, most_common, new_container
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import Piece, added, expression, in_branches
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special, users_function
@@ -112,7 +112,7 @@ def text_in_document(
 def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
     """`repr` of an instance of a data class, or of a named tuple."""
     if written := k.written_method(kind.form, "__repr__"):
-        return users_function(emitter, written, [value], {})
+        return users_function(emitter, written, [value])
     name, shown = kind.form.__name__, set(kind.names)
     if isinstance(kind, k.Record):
         form = kind.form
@@ -166,8 +166,8 @@ def entries_text(
         comma: What stands between items.
         colon: What stands between a key and its value.
     """
-    load = derived(emitter.node, f"repr of {value.kind}", lambda: ast.Name("<shown>", ast.Load()))
-    emitter.env["<shown>"] = value
+    load: ast.expr = standing_for(emitter, emitter.node, f"repr of {value.kind}", value)
+    name = f"<repr of {value.kind}>"
     texts = new_container(emitter, load, "list", 0)
     if value.kind.name == "dict":
         view = partial(ast.Attribute, load, "items", ast.Load())
@@ -182,7 +182,7 @@ def entries_text(
         add(emitter, texts, (text,))
 
     items(emitter, load, take)
-    emitter.env.pop("<shown>", None)
+    emitter.env.pop(name, None)
     return call(emitter, "str.join", [constant(comma), texts])
 
 

@@ -11,12 +11,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from decimal import localcontext
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from colkern import rows
 from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.calls import NO_NAMES
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
 from colkern.rows.emitter import (
@@ -41,6 +42,8 @@ from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
+
+Named: TypeAlias = Mapping[str, Value]
 
 MOST_ATTEMPTS = 200
 
@@ -248,10 +251,7 @@ def _lack(written: tuple[Program, str, Kind], holds: Callable[[Kind], bool]) -> 
 
 
 def users_function(
-    emitter: Emitter,
-    function: Any,
-    arguments: Sequence[Value],
-    named: dict[str, Value],
+    emitter: Emitter, function: Any, arguments: Sequence[Value], named: Named = NO_NAMES
 ) -> Value:
     """Compiles a call of a plain function of the user's."""
     definition = called_definition(emitter, function)
@@ -272,7 +272,7 @@ def called_definition(emitter: Emitter, function: Any) -> Definition:
 
 
 def bound_values(
-    emitter: Emitter, function: Any, arguments: Sequence[Value], named: dict[str, Value]
+    emitter: Emitter, function: Any, arguments: Sequence[Value], named: Named
 ) -> dict[str, Value]:
     """Returns the arguments of a plain function, by name."""
     try:
@@ -289,7 +289,7 @@ def changing_method(
     owner: Value,
     name: str | None,
     arguments: Sequence[Value],
-    named: dict[str, Value],
+    named: Named = NO_NAMES,
 ) -> tuple[Value, Value]:
     """Compiles a method that assigns to fields of its instance; returns its result, and the new instance.
 
@@ -327,7 +327,7 @@ def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value 
     written = k.written_method(form, name) if is_one else None
     if written is None:
         return None
-    result = users_function(emitter, written, [owner, *others], {})
+    result = users_function(emitter, written, [owner, *others])
     wanted = _RESULTS.get(name, result.kind)
     if result.kind != wanted or (name == "__bool__" and emitter.program.has_numpy):
         emitter.refuse(f"{form.__name__}.{name} gives {result.kind}, and not {wanted}")

@@ -147,7 +147,7 @@ def remainder_of_text(
         emitter.restore(before)
         return None
     body = remainder if function is int else remainder_of_bytes
-    return rows.functions.users_function(emitter, body, [of, constant(divisor), constant(form)], {})
+    return rows.functions.users_function(emitter, body, [of, constant(divisor), constant(form)])
 
 
 def by_power_of_two(emitter: Emitter, name: str, value: Value, number: Any) -> Value | None:

@@ -16,7 +16,7 @@ from colkern.kernels import row_dicts, row_documents, row_lists, row_values, tex
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, Unsettled, derived
+from colkern.rows.emitter import Emitter, Unsettled, derived, standing_for
 from colkern.rows.expressions import arguments_by_name, expression, iterated, looked_into, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
@@ -523,8 +523,7 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
     arguments = node.args
     match arguments:
         case [ast.Starred(ast.BinOp(ast.List([part]) | ast.Tuple([part]), ast.Mult(), times))]:
-            emitter.env["<part>"] = expression(emitter, part)
-            load = derived(node, "part", lambda: ast.Name("<part>", ast.Load()))
+            load = standing_for(emitter, node, "part", expression(emitter, part))
             count = needed(emitter, times).constant
             arguments = [load] * count if isinstance(count, int) else arguments
     if len(arguments) == 1 and isinstance(arguments[0], ast.Starred):

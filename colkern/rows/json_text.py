@@ -86,7 +86,7 @@ class _Writer:
             is_ascii = Value(k.BOOL, str(form == row_documents.ASCII_JSON))
             return invoked(emitter, row_documents.quoted, [value, is_ascii], k.TEXT, "json.dumps")
         if kind == k.FLOAT:
-            return users_function(emitter, json_float, [value], {})
+            return users_function(emitter, json_float, [value])
         if kind in (k.INT, k.UNSIGNED):
             return text_of(emitter, value)
         if isinstance(kind, k.Tuple):
@@ -131,10 +131,10 @@ class _Writer:
         if kind.default in k.SEQUENCES or (has_keys and kind.items[0] not in (k.TEXT, k.INT)):
             emitter.refuse(f"json.dumps() of this {kind} has no compiled form")
         if has_keys and self._options["sort_keys"]:
-            value = users_function(emitter, in_order_of_keys, [value], {})
+            value = users_function(emitter, in_order_of_keys, [value])
         if has_keys and kind.items[0] == k.INT:
             refuse_numpys(emitter, "json.dumps()")
-            value = users_function(emitter, with_text_keys, [value], {})
+            value = users_function(emitter, with_text_keys, [value])
         self._level += 1
         before, comma = self._new_line, self._comma + self._new_line
         inside = entries_text(

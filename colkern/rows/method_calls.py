@@ -51,7 +51,7 @@ from colkern.rows.containers import (
     unpacked,
 )
 from colkern.rows.deques import method_of_deque
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import (
     arguments_of,
     as_row_beside,
@@ -154,10 +154,10 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if kind.default == "count" and name == "elements" and not node.args:
         if emitter.gone_over is not node:
             refuse_iterator(emitter)
-        return users_function(emitter, REPLACED["Counter.elements"], [owner], {})
+        return users_function(emitter, REPLACED["Counter.elements"], [owner])
     if kind.default == "count" and name == "_keep_positive":
         # `Counter.__iadd__` and `__isub__` call it.
-        return users_function(emitter, Counter._keep_positive, [owner], {})  # type: ignore[attr-defined]
+        return users_function(emitter, Counter._keep_positive, [owner])  # type: ignore[attr-defined]
     if kind.default == "count" and name not in ("get", "copy", "pop"):
         emitter.refuse(f"Counter.{name}() has no compiled form")
     if name in ("items", "keys", "values"):
@@ -252,8 +252,7 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str)
     if not (node.keywords or enums.has_member(owner.kind) or has_own_order(owner.kind, False)):
         return None
     require_changeable(emitter, owner)
-    emitter.env["<unsorted>"] = owner
-    load = ast.Name("<unsorted>", ast.Load())
+    load = standing_for(emitter, node, "unsorted", owner)
     call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))
     ordered = sorted_list(emitter, call_node)
     emitter.write(f"set_word({owner.code}, get_word({ordered.code}))")
@@ -367,8 +366,7 @@ def _texts_among(emitter: Emitter, node: ast.Call, parts: Value) -> Value:
         emitter.fail_if(f"not {code}", row_values.LEFT, "str.join")
         add(emitter, texts, (text,))
 
-    emitter.env["<parts>"] = parts
-    items(emitter, derived(node, "parts", lambda: ast.Name("<parts>", ast.Load())), take)
+    items(emitter, standing_for(emitter, node, "parts", parts), take)
     return texts
 
 
@@ -445,7 +443,7 @@ def _counted_too(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> V
 
     if gives_dict(emitter, node.args[0]):
         counts = needed(emitter, node.args[0])
-        return users_function(emitter, change_counts, [owner, counts, times], {})
+        return users_function(emitter, change_counts, [owner, counts, times])
     items_in_turn(emitter, node.args, take)
     return NONE
 

@@ -19,7 +19,7 @@ from colkern.rows.comprehensions import (
     list_of,
 )
 from colkern.rows.containers import add, new_container
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import expression, needed, truth
 from colkern.rows.folding import constant
 from colkern.rows.functions import applied, users_function
@@ -94,22 +94,23 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
         source = node.args[0]
         if isinstance(source, COMPREHENSIONS):
             # All items are computed before the first key.
-            emitter.env["<items>"] = list_of(emitter, source)
-            source = ast.copy_location(ast.Name("<items>", ast.Load()), source)
+            source = standing_for(emitter, source, "items", list_of(emitter, source))
         items(emitter, source, take, any_order=_noting(sets))
     else:
         list_ = list_of(emitter, node.args[0], any_order=always)
         of: Any = list_.kind
         if isinstance(of.items[0], k.Member) and issubclass(of.items[0].form, int):
-            emitter.env["<members>"], number = list_, ast.Constant(cast(Any, int))
-            members = ast.Name("<members>", ast.Load())
+            members, number = (
+                standing_for(emitter, node, "members", list_),
+                ast.Constant(cast(Any, int)),
+            )
             by_number = [*node.keywords, ast.keyword("key", number)]
             make = partial(ast.Call, node.func, [members], by_number)
             return sorted_list(emitter, derived(node, "by number", make))
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
     by_key = "key" in words
     if has_own_order(list_.kind, by_key) and not sets:
-        return users_function(emitter, sorted_by_order, [list_, reverse, constant(by_key)], {})
+        return users_function(emitter, sorted_by_order, [list_, reverse, constant(by_key)])
     return _sorted(emitter, list_, truth(emitter, reverse), by_key, node, bool(sets))
 
 

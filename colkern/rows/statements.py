@@ -26,6 +26,7 @@ from colkern.rows.emitter import (
     Emitter,
     Unsettled,
     derived,
+    standing_for,
 )
 from colkern.rows.exceptions import assert_, raise_, try_
 from colkern.rows.expressions import (
@@ -407,8 +408,7 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
         right = operand_after(left, node.op)(emitter, node.value)
         return operated(emitter, node.op, left, right)
     if left.kind.name == "list" and isinstance(node.op, ast.Add):
-        emitter.env["<changed>"] = left
-        extend = ast.Attribute(ast.Name("<changed>", ast.Load()), "extend", ast.Load())
+        extend = ast.Attribute(standing_for(emitter, node, "changed", left), "extend", ast.Load())
         make = partial(ast.Call, extend, [node.value], [])
         expression(emitter, derived(node, "extend", make))
     else:

@@ -315,6 +315,7 @@ def ends(tree: Term) -> Iterator[Term]:
         yield tree
 
 
+@dataclass
 class _Reader:
     """Reads a generated function.
 
@@ -325,18 +326,11 @@ class _Reader:
         turns: Counts the turns of loops.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        stack: tuple[str, ...],
-        applied: dict[object, Applied],
-        turns: Iterator[int],
-    ) -> None:
-        self._program = program
-        self._stack = stack
-        self._applied = applied
-        self._turns = turns
-        self._line = 0
+    _program: Program
+    _stack: tuple[str, ...]
+    _applied: dict[object, Applied]
+    _turns: Iterator[int]
+    _line: int = 0
 
     def function(self, name: str, variables: Variables) -> Term:
         """Returns the tree of choices of a function; its ends are the results, and what it raises."""

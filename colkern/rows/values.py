@@ -105,92 +105,71 @@ def tuple_of_values(
 UNSET = tuple_of_values([Value(k.BOOL, "True"), Value(k.NEVER)], (), k.Unset)
 """A field without a value."""
 
-_ZEROS = {
-    "int": "0",
-    "unsigned": "0",
-    "float": "0.0",
-    "bool": "False",
-    "str": "Text(0, 0, True)",
-    "bytes": "Bytes(0, 0)",
-    "Decimal": "Decimal(0, 0)",
+LOWEST = "(-9223372036854775807 - 1)"
+"""The lowest signed integer: with this bit flipped, unsigned words are in the order of signed ones."""
+
+_WORDS = {
+    "unsigned": ("0", f"set_word({{at}}, {{code}} ^ {LOWEST})", f"(get_word({{at}}) ^ {LOWEST})"),
+    "float": ("0.0", "set_word({at}, bits_of_float({code}))", "float_of_bits(get_word({at}))"),
+    "bool": ("False", "set_word({at}, 1 if {code} else 0)", "get_word({at}) != 0"),
+    "str": ("Text(0, 0, True)", "set_text({at}, {code})", "get_text({at})"),
+    "bytes": ("Bytes(0, 0)", "set_bytes({at}, {code})", "get_bytes({at})"),
+    "Decimal": (
+        "Decimal(0, 0)",
+        "set_word({at}, {code}.coefficient)\nset_word({at} + 8, {code}.exponent)",
+        "Decimal(get_word({at}), get_word({at} + 8))",
+    ),
 }
+"""For kinds: code for a value that is never read, and how an item is written and read."""
+
+_WORD = ("0", "set_word({at}, {code})", "get_word({at})")
+
+
+def _is_parted(kind: Kind) -> bool:
+    return isinstance(kind, k.Optional | k.Parted) and kind not in k.NODES
 
 
 def zeros(kind: Kind) -> tuple[str, ...]:
     """Returns code for the parts of a value that is never read."""
-    if kind in k.NODES:
-        return ("0",)
+    if not _is_parted(kind):
+        return (_WORDS.get(kind.name, _WORD)[0],) if kind not in (k.NONE, k.NEVER) else ()
     if isinstance(kind, k.Optional):
         return ("True", *zeros(kind.of))
-    if isinstance(kind, k.Parted):
-        return tuple(zero for item in kind.items for zero in zeros(item))
-    return (_ZEROS.get(kind.name, "0"),) if kind not in (k.NONE, k.NEVER) else ()
+    return tuple(zero for item in kind.items for zero in zeros(item))  # type: ignore[attr-defined]
 
 
-LOWEST = "(-9223372036854775807 - 1)"
-"""The lowest signed integer: with this bit flipped, unsigned words are in the order of signed ones."""
+def _at(place: str, offset: int) -> str:
+    return f"{place} + {8 * offset}" if offset else place
 
 
 def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
     """Returns statements that write a value as an item, `offset` words after a place."""
-    at = f"{place} + {8 * offset}" if offset else place
-    if kind in k.NODES:
-        return [f"set_word({at}, {value.code})"]
+    at = _at(place, offset)
+    if not _is_parted(kind):
+        write = _WORDS.get(kind.name, _WORD)[1].format(at=at, code=value.code)
+        return write.split("\n") if kind.words else []
     if isinstance(kind, k.Optional):
-        return [
-            f"set_word({at}, 1 if {value.none} else 0)",
-            *stored(kind.of, place, _inner(value), offset + 1),
-        ]
-    if isinstance(kind, k.Parted):
-        lines = []
-        for item in value.items:
-            lines += stored(item.kind, place, item, offset)
-            offset += item.kind.words
-        return lines
-    if kind == k.TEXT:
-        return [f"set_text({at}, {value.code})"]
-    if kind == k.BYTES:
-        return [f"set_bytes({at}, {value.code})"]
-    if kind.name == "Decimal":
-        return [
-            f"set_word({at}, {value.code}.coefficient)",
-            f"set_word({at} + 8, {value.code}.exponent)",
-        ]
-    if kind.name == "float":
-        return [f"set_word({at}, bits_of_float({value.code}))"]
-    if kind == k.BOOL:
-        return [f"set_word({at}, 1 if {value.code} else 0)"]
-    if kind.name == "unsigned":
-        return [f"set_word({at}, {value.code} ^ {LOWEST})"]
-    return [f"set_word({at}, {value.code})"] if kind.words else []
+        none = f"set_word({at}, 1 if {value.none} else 0)"
+        return [none, *stored(kind.of, place, _inner(value), offset + 1)]
+    lines = []
+    for item in value.items:
+        lines += stored(item.kind, place, item, offset)
+        offset += item.kind.words
+    return lines
 
 
 def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
     """Returns code for the parts of an item that `stored` wrote."""
-    at = f"{place} + {8 * offset}" if offset else place
-    if kind in k.NODES:
-        return (f"get_word({at})",)
+    at = _at(place, offset)
+    if not _is_parted(kind):
+        return (_WORDS.get(kind.name, _WORD)[2].format(at=at),) if kind.words else ()
     if isinstance(kind, k.Optional):
         return (f"get_word({at}) != 0", *loaded(kind.of, place, offset + 1))
-    if isinstance(kind, k.Parted):
-        parts: tuple[str, ...] = ()
-        for item in kind.items:
-            parts += loaded(item, place, offset)
-            offset += item.words
-        return parts
-    if kind == k.TEXT:
-        return (f"get_text({at})",)
-    if kind == k.BYTES:
-        return (f"get_bytes({at})",)
-    if kind.name == "Decimal":
-        return (f"Decimal(get_word({at}), get_word({at} + 8))",)
-    if kind.name == "float":
-        return (f"float_of_bits(get_word({at}))",)
-    if kind == k.BOOL:
-        return (f"get_word({at}) != 0",)
-    if kind.name == "unsigned":
-        return (f"(get_word({at}) ^ {LOWEST})",)
-    return (f"get_word({at})",) if kind.words else ()
+    parts: tuple[str, ...] = ()
+    for item in kind.items:  # type: ignore[attr-defined]
+        parts += loaded(item, place, offset)
+        offset += item.words
+    return parts
 
 
 def picked(codes: Sequence[str], number: str, first: int = 0) -> str:

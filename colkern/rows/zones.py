@@ -148,7 +148,7 @@ def _has_offset(format: Sequence[Value]) -> bool:
 
 def of_moment(emitter: Emitter, function: Callable[..., object], *arguments: Value) -> Value:
     """Returns the datetime of an offset of its own whose instant a library function returns."""
-    moment = users_function(emitter, function, list(arguments), {})
+    moment = users_function(emitter, function, list(arguments))
     return Value(k.datetime_in(OF_ROW), emitter.numbers(moment).code)
 
 

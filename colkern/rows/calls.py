@@ -283,9 +283,6 @@ def find(
     """Finds the first row that takes the arguments as they are, or else the first that takes them widened.
 
     Args:
-        name: The rows' name.
-        arguments: The arguments by position.
-        named: The arguments by name.
         of_the_row: Whether parameters that take only constants accept arguments that depend on the row.
     """
     words = list(named)
@@ -486,10 +483,7 @@ def invoked(
     """Writes a call of a body; where the body fails, its status raises or leaves the row.
 
     Args:
-        emitter: Where the call is written.
-        body: The body.
         arguments: Its arguments, except the leading ones, which describe items.
-        result: The kind of its result.
         name: The name of the call in reports.
         bindings: The values of its row's type variables.
         operation: The call of a method that this is, if it is one.

@@ -330,7 +330,6 @@ def reader_of(data_type: s.DataType, form: Form = PLAIN) -> AnyReader:
     its values.
 
     Args:
-        data_type: The type.
         form: The classes that maps and structs have for the function.
 
     Raises:
@@ -371,7 +370,6 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
     """Returns the data type of a column of results of a kind.
 
     Args:
-        kind: The kind.
         large: Whether its offsets have 64 bits.
 
     Raises:

@@ -103,9 +103,7 @@ def namespace_of(program: Program, title: str, loop: str) -> dict[str, Any]:
     """Returns the names for a program's loop, with their meaning; its functions are compiled with the loop.
 
     Args:
-        program: The program.
         title: The name of the function in messages.
-        loop: The text of the loop.
     """
     used = helpers_in(loop + "".join(program.sources.values()))
     namespace = NAMES | {

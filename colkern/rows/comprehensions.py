@@ -92,9 +92,6 @@ def items(
     """Write a loop over the items of an expression.
 
     Args:
-        emitter: Where it is written.
-        node: The expression.
-        take: Writes the code that handles each item.
         more: A condition for another item.
         any_order: Tells which items may come in any order.
     """
@@ -210,8 +207,6 @@ def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Valu
     """Returns a value whose items are read now; an iterator becomes a tuple or list of its items.
 
     Args:
-        emitter: Where it is written.
-        node: The expression.
         count: Stop after this many items and one more; None for all.
     """
     values = unrolled(emitter, node)

@@ -70,7 +70,6 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
     """Returns the layout of a kind's items, see `colkern.kernels.row_items`; 0 for items without words.
 
     Args:
-        kind: The kind.
         to_equal: Whether the layout is only for `==`: dictionaries have no order and no hash.
 
     Raises:
@@ -279,7 +278,6 @@ def _common(values: Iterable[Any], loose: bool = False) -> Kind:
     """Returns the kind that values have in common; parts that have none alone may have one together.
 
     Args:
-        values: The values.
         loose: Whether they may be numbers of several types.
     """
     values = list(values)
@@ -394,7 +392,6 @@ def constant_block(value: Any, kind: Kind) -> Block:
     """Returns a constant as a block.
 
     Args:
-        value: The constant.
         kind: Its kind, from `kind_of` or `sequence_kind`.
     """
     writer = _Writer()

@@ -411,7 +411,6 @@ def new_container(
     """Writes a new list, set or dictionary; its items are widened as needed.
 
     Args:
-        emitter: Where it is written.
         node: The node that identifies it.
         name: "list", "set" or "dict".
         room: The number of items for which it has room at first.

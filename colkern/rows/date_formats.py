@@ -94,7 +94,6 @@ def strftime(kind: str, format: str) -> Body:
 
     Args:
         kind: `date`, `time` or `datetime`.
-        format: The format.
     """
     if (written := expanded(format)) is None:
         return date_text.leave_text

@@ -49,7 +49,6 @@ def without_decorators(
     """Returns the statements of a function with plain functions in place of decorated ones.
 
     Args:
-        function: The function.
         body: Its statements, which are changed.
         names: The objects for the names to which it does not assign. A name for `drops_results` is added.
         node_of: Returns the `def` of a function.

@@ -72,7 +72,6 @@ class OnDevice:
 
         Args:
             arrays: Columns of the plan's types, on one device.
-            length: The number of rows.
 
         Raises:
             CompileError: If the function does not compile for a device.

@@ -89,7 +89,6 @@ class DeviceOutput(Output):
         Args:
             target: The device's target, which is current.
             written: The slots of all rows.
-            rows: The range of rows.
         """
         own: Written = {}
         if self.is_text or self.item is not None:

@@ -81,8 +81,6 @@ def as_declared(emitter: Emitter, value: Value, holds: Callable[[Kind], bool]) -
     """Returns a result with values of a declared type in place of those of documents.
 
     Args:
-        emitter: Where it is written.
-        value: The result, or a part of it.
         holds: Whether values of a kind are of the declared type. Rows with others are left to Python.
     """
     kind = value.kind

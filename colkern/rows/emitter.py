@@ -281,7 +281,6 @@ class Emitter:
         """Returns the number of the current line as a place where rows are left.
 
         Args:
-            reason: The reason.
             text: The constant text of the exception that it raises.
         """
         definition = self.definition
@@ -321,7 +320,6 @@ class Emitter:
         """Raise, or leave the row, with a code.
 
         Args:
-            code: The code.
             reason: The reason, for reports.
             message: The text of the exception; None if only Python can tell it.
         """

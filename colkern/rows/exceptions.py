@@ -261,7 +261,6 @@ def _new_attempt(emitter: Emitter, is_read: bool = False) -> Attempt:
     """Returns a `try` at the current place.
 
     Args:
-        emitter: Where it is written.
         is_read: Whether a handler reads its exception.
     """
     is_read = is_read or any(attempt.text for attempt in emitter.attempts)

@@ -301,9 +301,6 @@ class Fold:
         source.
 
         Args:
-            start: The first row.
-            stop: The row after the last.
-            inputs: The memory of the inputs.
             states: The states, which are changed.
             memory: The memory of what they hold.
             groups: The state of each row; None if there is one state.

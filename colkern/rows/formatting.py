@@ -159,8 +159,6 @@ def entries_text(
     """The texts of the items of a container, one after the other.
 
     Args:
-        emitter: Where it is written.
-        value: The container.
         shown: Gives the text of an item.
         has_keys: Whether each item is a key and its value.
         comma: What stands between items.

@@ -121,7 +121,6 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     """Returns the definition of a function, with the lines of its file.
 
     Args:
-        function: The function.
         is_called: Whether a row function calls it, so that `*args` and `**kwargs` have a meaning.
 
     Raises:

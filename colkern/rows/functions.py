@@ -66,8 +66,6 @@ def write_function(
     """Writes a function; returns its name in the generated source, the kind of its result, its parameters.
 
     Args:
-        program: The program of which it becomes part.
-        definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
         recursion: Collects its calls of itself.
         widened: The kinds that are known to be too narrow; others are added.
@@ -190,7 +188,7 @@ def write_program(
 
     Args:
         wraps: Whether integers wrap around.
-        definition, arguments, widened: As for `write_function`.
+        arguments, widened: As for `write_function`.
         holds: Whether results of a kind may be values of the declared type.
         can_mix: Whether variables may have values of several types.
         has_rows: Whether dictionaries with constant keys may be rows.
@@ -294,12 +292,7 @@ def changing_method(
     """Compiles a method that assigns to fields of its instance; returns its result, and the new instance.
 
     Args:
-        emitter: Where it is written.
-        function: The method.
-        owner: The instance.
         name: The only variable that has the instance; None if it is new.
-        arguments: The other arguments by position.
-        named: The other arguments by name.
     """
     definition = called_definition(emitter, function)
     is_known = name is None or (name and is_own(emitter, name, owner.kind))
@@ -440,9 +433,6 @@ def _called_within(
     The outer variables to which these assign become additional results of the call.
 
     Args:
-        emitter: Where it is written.
-        definition: The function.
-        arguments: Its arguments.
         key: Identifies the function.
         changed: Its own variables that are results, too, and the variables of the caller that get them.
     """
@@ -591,9 +581,6 @@ def called_function(
     """Compiles a call of a function; the function is written for the values' kinds at the first such call.
 
     Args:
-        emitter: Where the call is written.
-        definition: The function.
-        values: Its arguments.
         key: Identifies the function.
     """
     for value in values.values():

@@ -18,7 +18,6 @@ def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
     """Whether a function iterates at most once over each group of a call of `groupby`.
 
     Args:
-        body: The function's statements.
         call: The call, over which a loop or a comprehension of the function iterates.
     """
     nodes = nodes_of(body)

@@ -169,12 +169,7 @@ def _constructed(
     """Returns the fields of an instance after a method in `CONSTRUCTING` has run.
 
     Args:
-        emitter: Where it is written.
-        kind: The class.
-        method: The method's name.
         before: The fields that the instance has already.
-        arguments: The method's other arguments by position.
-        named: The method's other arguments by name.
     """
     names = tuple(dict.fromkeys((*before, *assigned_fields(kind))))
     start = tuple_of_values((before.get(name, UNSET) for name in names), names, kind)

@@ -77,9 +77,7 @@ def each(
     If the loop has no compiled form, and has a few constant items, each round is written separately.
 
     Args:
-        emitter: Where it is written.
         node: The node that identifies its variables.
-        iterable: The expression of the items.
         bind: Binds the loop's targets.
         body: Writes one round.
         names: The variables to which it assigns.

@@ -404,9 +404,7 @@ def with_items(kind: Kind, key: Any, items: Kind) -> Kind:
     """Returns a kind in which containers that a display may have made have a wider kind of items.
 
     Args:
-        kind: The kind.
         key: The display, and which of the kinds of items; keys of other values change nothing.
-        items: The kind of items.
     """
     if isinstance(kind, Optional):
         return optional(with_items(kind.of, key, items))

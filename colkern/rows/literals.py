@@ -82,8 +82,6 @@ def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any],
     """Returns a constant that compiled code reads from memory: a list, set or dictionary, or a date.
 
     Args:
-        emitter: Where it is used.
-        value: The constant.
         kind_of_value: Returns the kind whose layout it gets.
     """
     stored, key = emitter.program.stored, (id(value), kind_of_value)

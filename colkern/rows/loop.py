@@ -107,10 +107,6 @@ def call_of(
     """Returns the call of a generated function.
 
     Args:
-        program: The program of the function.
-        name: The function.
-        returns: The kind of its result.
-        arguments: The readers of the columns.
         site: Returns the place in the user's source for a reason to leave a row.
         leading: The code of the arguments before those.
         output: The writer of the result, if it is written; a row is left if the result does not fit.
@@ -163,7 +159,6 @@ def loop_text(
     """Returns the loop around a call.
 
     Args:
-        call: The call.
         slot: The lines for row `i`, including those of the call.
         parameters: The loop's parameters after those of the call.
         before: The lines before the loop.
@@ -217,11 +212,7 @@ def loop_source(
     arguments: Sequence[Argument],
     site: Callable[[str], Site],
 ) -> Source:
-    """Returns the loop that writes the results of a generated function.
-
-    Args:
-        program, name, returns, arguments, site: As for `call_of`.
-    """
+    """Returns the loop that writes the results of a generated function."""
     output = Output(returns)
     sources = program.sources | output.functions()
     if output.is_one_text:

@@ -43,8 +43,6 @@ def places_of_low_bits(
     them.
 
     Args:
-        body: The statements of a function.
-        parameters: Its parameters.
         names: The objects for the names to which it does not assign.
     """
     nodes = nodes_of(body)

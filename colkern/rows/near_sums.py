@@ -40,7 +40,6 @@ def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[s
 
     Args:
         text: The function's source. It returns a status, and then the parts of a state.
-        name: The name of the new form.
         numbers: The names of the parts of the state that are integers; empty for other parts.
 
     Returns:

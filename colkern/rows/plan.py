@@ -247,8 +247,6 @@ class Plan(Replanned):
 
         Args:
             target: The target of the results' memory.
-            arrays: The columns.
-            length: The number of rows.
         """
         validity, _ = self.inputs.called(arrays)
         rows = target.positions(length)
@@ -298,7 +296,6 @@ class Plan(Replanned):
         Args:
             target: The target of the results' memory.
             results: The results of compiled code.
-            arrays: The columns.
             rows: The rows that were left.
             numbers: The numbers of the places where they were left.
         """
@@ -459,7 +456,6 @@ class Plan(Replanned):
         """Returns results cast to the declared type.
 
         Args:
-            results: The results.
             rows: Their rows.
 
         Raises:

@@ -142,7 +142,6 @@ class Written:
         """Returns the function's text.
 
         Args:
-            name: Its name.
             branches: Whether failed checks return at once. Otherwise the code continues, so that a compiler
                 can vectorise a loop over rows; where it does not, a branch is faster.
         """

@@ -169,8 +169,6 @@ def called_in_python(
     For a generator function, a result is the list of the items that it yields.
 
     Args:
-        function: The function.
-        rows: The rows.
         title: The words of the note before the number.
     """
     results = []

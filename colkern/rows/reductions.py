@@ -215,8 +215,6 @@ class Reduction(Replanned):
         """Returns the state of each group of rows, or of all rows, before `finish`.
 
         Args:
-            arrays: A column for each parameter.
-            length: The number of rows.
             groups: The groups; None for a single group of all rows.
             report: Counts the rows, and those that are left to Python.
 

@@ -351,9 +351,7 @@ class Output:
         """Returns the results as an array, in the memory where they were written.
 
         Args:
-            target: The target of that memory.
             written: The written items, with the slots of the items of lists.
-            length: The number of rows or items.
             type_: The type, from `type_of`.
 
         Raises:
@@ -439,10 +437,6 @@ def _offsets(target: Target, sizes: Items, type_: s.DataType) -> tuple[Buffer, i
 
 def require_values(name: str, results: Array) -> None:
     """Refuse None for fields that are declared not nullable.
-
-    Args:
-        name: The function.
-        results: Its results.
 
     Raises:
         ValueError: If there is one; names its field and its row.

@@ -44,9 +44,6 @@ def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
     """Returns the variables of displays that change only at constant keys, and have no other name.
 
     A view of one must not be there when it changes, as views are copies.
-
-    Args:
-        nodes: All nodes of the function.
     """
     ends = {*map(id, nodes_of(node for node in nodes if isinstance(node, ast.Return)))}
     others = nodes_of(node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda))
@@ -140,7 +137,6 @@ def _changed(nodes: Iterable[ast.AST], stores: bool = True) -> Iterator[str]:
     """Yields the variables that are changed, or read with a key that is not constant.
 
     Args:
-        nodes: The function's nodes.
         stores: Whether an assignment to a constant key is a change.
     """
     for node in nodes:

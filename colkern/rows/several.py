@@ -80,10 +80,6 @@ def by_number(
     """Compiles a use of one of several things, of which the row has the number: for each of them.
 
     Args:
-        emitter: Where it is written.
-        number: The code of the number.
-        cases: The things.
-        make: Compiles the use of one.
         numbers: Their numbers; None if these are their places.
     """
     *others, result = [partial(make, case) for case in cases]

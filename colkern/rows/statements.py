@@ -474,7 +474,6 @@ def repeated(
     """Write a loop that its body leaves by a line `break`.
 
     Args:
-        emitter: Where it is written.
         node: The node that identifies its variables.
         names: The variables to which it assigns.
         body: Writes one round.
@@ -516,12 +515,9 @@ def rounds(
     """Write a loop round by round: the targets are a different constant, or of another kind, in each round.
 
     Args:
-        emitter: Where it is written.
-        node: The node that identifies its variables.
         targets: The variables that it binds, which have no value after it.
         names: The other variables to which it assigns.
         bodies: Each writes one round.
-        orelse: The statements that follow unless a `break` of the user's leaves it.
     """
     outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
     if any(not cell.unbound for cell in outer.values()):

@@ -107,10 +107,6 @@ class States:
     def words(self, value: Any, memory: StateMemory) -> Words:
         """Returns a Python value as the words of a state.
 
-        Args:
-            value: The value.
-            memory: Where the words are.
-
         Raises:
             Outgrown: If it does not fit the kind, or would change.
         """

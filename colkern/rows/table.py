@@ -209,8 +209,6 @@ def matches(tree: ast.expr, kind: Kind, bindings: dict[str, Kind], exact: bool) 
     """Whether an argument of a kind matches a parameter; adds the kinds of type variables to `bindings`.
 
     Args:
-        tree: The parameter's hint.
-        kind: The argument's kind.
         bindings: The kinds of type variables so far.
         exact: Whether a `bool` is no `int`, and an `int` no `float`.
     """

@@ -203,8 +203,6 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
     """Returns the term of a function of a program, with `Raise` where Python raises.
 
     Args:
-        program: The program.
-        name: The function's name in it.
         arguments: The function's arguments by the user's names.
 
     Raises:

@@ -75,7 +75,6 @@ def matcher(pattern: Pattern, how: str, onwards: bool = False) -> Callable[..., 
     of each group: bytes of the text, -1 for a group that takes no part.
 
     Args:
-        pattern: The pattern.
         how: "search", "match" or "fullmatch".
         onwards: Whether the function has a second parameter, the byte where the search begins; and, if
             `needs_barring(pattern)`, a third, a byte at which it must not find an empty match.
@@ -312,8 +311,6 @@ class _Writer:
         """Returns a variable with the end of a run of at least `node.least` characters.
 
         Args:
-            at: The place of the run.
-            node: The run.
             most: The largest number of characters; None for any number.
             fail: Lines for the case of fewer characters.
             following: A chain that begins with the byte that must follow, if any.

@@ -51,8 +51,6 @@ def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
 
     Args:
         how: "search", "match" or "fullmatch".
-        pattern: The pattern, as a text or compiled.
-        flags: As those of `re.search`.
 
     Raises:
         CompileError: If the pattern has parts that generated code does not support.

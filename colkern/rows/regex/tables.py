@@ -44,7 +44,6 @@ def table_of(patterns: tuple[re.Pattern[str], ...], at_end: bool = False) -> lis
     Look-around, repeated groups, and what `parse` does not take leave the row.
 
     Args:
-        patterns: The patterns.
         at_end: Whether a match has to end at the end of the text.
     """
     most = max(pattern.groups for pattern in patterns)

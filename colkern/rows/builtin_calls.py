@@ -24,7 +24,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, refuse_numpys
 from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import as_list
-from colkern.rows.constants import KINDS
+from colkern.rows.constants import KINDS, empty_container
 from colkern.rows.decorators import drops_results, shared
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived, standing_for
@@ -92,25 +92,18 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
     named = {plain.name: type_ for type_, plain in KINDS.items()}
-    named |= {"unsigned": int, "aware": datetime.datetime, "list": list, "dict": dict, "set": set}
+    named |= {"unsigned": int, "aware": datetime.datetime}
     if isinstance(kind, k.Uneven):
         return dict
     if isinstance(kind, k.Compound | k.Member):
         return kind.form
+    if isinstance(kind, k.Container) and kind.default == "either":
+        emitter.refuse("the type of a value that is a range or a list has no compiled form")
+    if isinstance(kind, k.Container):
+        return range if kind.default == "range" else type(empty_container(kind))
     if kind.name not in named:
         emitter.refuse(f"the type of {kind} has no compiled form")
-    if k.is_deque(kind):
-        return collections.deque
-    if isinstance(kind, k.Container) and kind.default:
-        by_default = {
-            "count": collections.Counter,
-            "ordered": collections.OrderedDict,
-            "range": range,
-        }
-        if kind.default == "either":
-            emitter.refuse("the type of a value that is a range or a list has no compiled form")
-        return by_default.get(kind.default, collections.defaultdict)
-    return tuple if k.is_tuple(kind) else named[kind.name]
+    return named[kind.name]
 
 
 def _hasattr(emitter: Emitter, node: ast.Call) -> Value:

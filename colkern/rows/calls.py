@@ -199,8 +199,7 @@ def left_to_python(emitter: Emitter, name: str) -> Value:
 
 def as_tuple(value: Value) -> Value:
     """Returns a list as a tuple whose length depends on the row."""
-    assert isinstance(value.kind, k.Container)
-    return replace(value, kind=replace(value.kind, is_tuple=True))
+    return replace(value, kind=replace(k.container(value.kind), is_tuple=True))
 
 
 _SAME_FORM = ("+", "*", "[:]", "[::]")

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -601,14 +600,16 @@ def _instance(kind: k.Record, items: Sequence[Any]) -> Any:
     return value
 
 
-def class_of(kind: k.Container) -> Callable[..., Any]:
-    """Returns a function that makes an empty container of a kind."""
+def empty_container(kind: k.Container) -> Any:
+    """Returns an empty container of a kind."""
+    if kind.is_tuple:
+        return ()
     if kind.name == "dict" and kind.default in _FACTORIES:
-        return partial(defaultdict, _FACTORIES[kind.default])
+        return defaultdict(_FACTORIES[kind.default])
     if k.is_deque(kind):
-        return partial(deque, maxlen=None if kind.most == k.UNBOUNDED else kind.most)
+        return deque(maxlen=None if kind.most == k.UNBOUNDED else kind.most)
     named = {"ordered": OrderedDict, "count": Counter, "list": list, "set": set, "dict": dict}
-    return named.get(kind.default) or named[kind.name]
+    return (named.get(kind.default) or named[kind.name])()
 
 
 _FACTORIES: dict[str, type] = {"int": int, "float": float, "str": str, "list": list, "set": set}
@@ -620,11 +621,15 @@ def _container_at(header: int, kind: k.Container) -> Any:
     first, count, taken = _words_at(header, 3)
     if kind.name == "list":
         words = iter(_words_at(first, count * of_item.words))
-        items = [value_of_words(words, of_item) for _ in range(count)]
-        return tuple(items) if kind.is_tuple else class_of(kind)(items)
+        items = (value_of_words(words, of_item) for _ in range(count))
+        if kind.is_tuple:
+            return tuple(items)
+        list_ = empty_container(kind)
+        list_.extend(items)
+        return list_
     size = 1 + sum(of.words for of in kind.items)
     entries = _words_at(first, taken * size)
-    filled = class_of(kind)()
+    filled = empty_container(kind)
     for start in range(0, len(entries), size):
         # The hash of a deleted entry is 0.
         if entries[start]:

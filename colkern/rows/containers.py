@@ -86,8 +86,7 @@ def _item_or_default(emitter: Emitter, container: Value, place: Value, default: 
 
 def counter(emitter: Emitter, node: ast.Call, entries: Value) -> Value:
     """`Counter(…)` of a list."""
-    kind = entries.kind
-    assert isinstance(kind, Container)
+    kind = k.container(entries.kind)
     key = kind.items[0]
     if key == k.NEVER:
         return new_container(emitter, node, "dict", 0, "count")
@@ -97,8 +96,7 @@ def counter(emitter: Emitter, node: ast.Call, entries: Value) -> Value:
 
 def most_common(emitter: Emitter, owner: Value, most: Value = NONE) -> Value:
     """`Counter.most_common(…)`."""
-    kind = owner.kind
-    assert isinstance(kind, Container)
+    kind = k.container(owner.kind)
     key, value = kind.items
     if value not in (k.INT, k.NEVER):
         emitter.refuse(f"most_common() of counts that are {value} has no compiled form")
@@ -435,9 +433,8 @@ def new_container(
 
 def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
     """Returns values as items of a container; if they do not fit, its items are made wider."""
-    kind = container.kind
+    kind = k.container(container.kind)
     require_changeable(emitter, container)
-    assert isinstance(kind, Container)
     fitting = []
     if kind.name != "list":
         values = [as_key(emitter, values[0]), *values[1:]]
@@ -454,8 +451,7 @@ def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[V
 def add(emitter: Emitter, container: Value, values: Sequence[Value]) -> None:
     """Add an item to a list or set, or a key and its value to a dictionary."""
     emitter.require_sound()
-    kind = container.kind
-    assert isinstance(kind, Container)
+    kind = k.container(container.kind)
     values = widen(emitter, container, [emitter.numbers(value) for value in values])
     if kind.name == "list":
         append = emitter.use(row_lists.append_place)
@@ -565,8 +561,7 @@ def items_of(
     emitter: Emitter, value: Value, any_order: AnyOrder = never, *, backwards: bool = False
 ) -> Source:
     """Returns the items of a list, or the keys of a dictionary or set, for a loop."""
-    kind = value.kind
-    assert isinstance(kind, Container)
+    kind = k.container(value.kind)
     if kind.name == "set" and not any_order(kind.items[0]):
         emitter.refuse("the order of a set differs from Python's; iterate over sorted(…)")
     if kind.name in ("dict", "set"):
@@ -604,8 +599,7 @@ def _sorted_alike(emitter: Emitter, source: Source) -> Source:
 
 def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
     """Returns the keys, values or items of a dictionary in order, for a loop."""
-    kind = value.kind
-    assert isinstance(kind, Container)
+    kind = k.container(value.kind)
     emitter.read_later += [kind] if emitter.is_ahead else []
     key, item_kind = kind.items if kind.name == "dict" else (kind.items[0], k.NONE)
     words = f"{key.words}, {item_kind.words}, {value.code}"

@@ -52,8 +52,7 @@ def method_of_deque(emitter: Emitter, node: ast.Call, owner: Value, name: str) -
 
 
 def _as_list(deque: Value) -> Value:
-    assert isinstance(deque.kind, k.Container)
-    return replace(deque, kind=replace(deque.kind, most=0))
+    return replace(deque, kind=replace(k.container(deque.kind), most=0))
 
 
 def _append(emitter: Emitter, deque: Value, value: Value) -> None:
@@ -70,8 +69,7 @@ def _append_left(emitter: Emitter, deque: Value, value: Value) -> None:
 
 def _drop(emitter: Emitter, deque: Value, place: int) -> None:
     """Remove the item at the other end if a deque exceeds its maximum length."""
-    kind, as_list = deque.kind, _as_list(deque)
-    assert isinstance(kind, k.Container)
+    kind, as_list = k.container(deque.kind), _as_list(deque)
     if kind.most < k.UNBOUNDED:
         size = call(emitter, "len", [as_list])
         with emitter.within(f"if {size.code} > {kind.most}:"):

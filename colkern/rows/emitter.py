@@ -73,15 +73,17 @@ class Wider(Exception):
         self.kind = kind
 
 
-class Unsettled(CompileError):
+class Unsettled(Exception):
     """A function calls itself before the kind of its result is known from another place.
+
+    It is no `CompileError`: what has a compiled form in another way does not try that.
 
     Args:
         recursion: The recursive calls of that function.
     """
 
     def __init__(self, recursion: Called) -> None:
-        super().__init__("a function calls itself in any case")
+        super().__init__()
         self.recursion = recursion
 
 
@@ -350,8 +352,6 @@ class Emitter:
         before = self.state()
         try:
             self.write(f"{name} = {self.numbers(message()).code}")
-        except Unsettled:
-            raise
         except CompileError:
             self.restore(before)
 

@@ -27,7 +27,6 @@ from colkern.rows.emitter import (
     Attempt,
     Emitter,
     Message,
-    Unsettled,
     derived,
 )
 from colkern.rows.expressions import condition, expression
@@ -71,8 +70,6 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
     try:
         # Evaluating the message may raise something else.
         values = [expression(emitter, part) for part in arguments]
-    except Unsettled:
-        raise
     except CompileError:
         emitter.restore(before)
         return row_values.LEFT, None

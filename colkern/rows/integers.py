@@ -13,7 +13,7 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, wrapped_call
 from colkern.rows.constants import wrapped
-from colkern.rows.emitter import Emitter, NeedsAllBits, derived
+from colkern.rows.emitter import Emitter, NeedsAllBits, Unsettled, derived
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.library import remainder, remainder_of_bytes
 from colkern.rows.low_bits import CLOSED, is_mask, value_of
@@ -93,7 +93,7 @@ def is_of_integers(emitter: Emitter, first: ast.stmt, both: ast.Assign) -> bool:
         with emitter.looking():
             number = rows.expressions.expression(emitter, both.value.right).constant
             return is_mask(both.value.op, number) and _is_integer(low_bits(emitter, value))
-    except CompileError:
+    except (CompileError, Unsettled):
         return False
 
 

@@ -32,7 +32,7 @@ from colkern.rows.calls import (
 from colkern.rows.constants import KINDS
 from colkern.rows.containers import item, readable
 from colkern.rows.decorators import CACHED
-from colkern.rows.emitter import Emitter, Unsettled, derived
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     arguments_of,
     attribute,
@@ -120,9 +120,7 @@ def _of_constants(emitter: Emitter, node: ast.Call, owner: Any) -> Value | None:
     try:
         with emitter.looking():
             values = [looked_into(emitter, part) for part in node.args]
-    except CompileError as error:
-        if isinstance(error, Unsettled):
-            raise
+    except CompileError:
         return None
     known = _constant_of(getattr(owner, name, None), values, {})
     return known if known is None or is_item or known.kind in KINDS.values() else None
@@ -222,9 +220,7 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     before = emitter.state()
     try:
         return _called(emitter, node, function)
-    except CompileError as error:
-        if isinstance(error, Unsettled):
-            raise
+    except CompileError:
         if only_computes(function):
             emitter.restore(before)
             emitter.node = node

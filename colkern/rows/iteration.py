@@ -16,7 +16,7 @@ from colkern.kernels import row_dicts, row_documents, row_lists, row_values, tex
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, Unsettled, derived, standing_for
+from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import arguments_by_name, expression, iterated, looked_into, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
@@ -145,8 +145,6 @@ def _first_that_compiles(
     refusal: CompileError | None = None
     try:
         write()
-    except Unsettled:
-        raise
     except CompileError as error:
         refusal = error
     if refusal is None and emitter.gaps == gaps:
@@ -157,8 +155,6 @@ def _first_that_compiles(
     emitter.node, emitter.gaps = node, gaps
     try:
         otherwise()
-    except Unsettled:
-        raise
     except CompileError:
         if refusal is not None:
             raise refusal from None

@@ -332,6 +332,12 @@ class Container(Kind):
         return f"{name}[{', '.join(map(str, self.items))}]"
 
 
+def container(kind: Kind) -> Container:
+    """Returns the kind of a value that is known to be a container."""
+    assert isinstance(kind, Container)
+    return kind
+
+
 def is_tuple(kind: Kind) -> bool:
     """Whether a kind is a tuple whose length depends on the row."""
     return isinstance(kind, Container) and kind.is_tuple

@@ -30,36 +30,9 @@ from typing import Any, NewType
 
 import numpy as np
 
+from colkern.rows import number_library, text_library, url_library
 from colkern.rows.digests import Md5, Sha1, Sha256
-from colkern.rows.number_library import (
-    fsum,
-    isna,
-    mean,
-    notna,
-    pstdev,
-    pvariance,
-    stdev,
-    variance,
-)
-from colkern.rows.text_library import (
-    Uncovered,
-    fill,
-    read_csv,
-    shorten,
-    string_lines,
-    wrap,
-)
-from colkern.rows.url_library import (
-    parse_qs,
-    parse_qsl,
-    quote,
-    quote_plus,
-    unquote,
-    unquote_plus,
-    urlencode,
-    urlparse,
-    urlsplit,
-)
+from colkern.rows.text_library import Uncovered
 
 
 def nlargest(n: int, iterable: Any, key: Any = None) -> Any:
@@ -686,6 +659,11 @@ def _named(module: str, *functions: Callable[..., Any]) -> dict[str, Any]:
     return {f"{module}.{function.__name__}": function for function in functions}
 
 
+def _of(own: types.ModuleType, module: str, names: str) -> dict[str, Any]:
+    """Returns functions of a module of this package for those of the same names in a module."""
+    return {f"{module}.{name}": getattr(own, name) for name in names.split()}
+
+
 def _in_python(module: types.ModuleType, *names: str) -> dict[str, Any]:
     """Returns functions that a module has in C as its file has them in Python."""
     loader: Any = importlib.util.find_spec(module.__name__).loader  # type: ignore[union-attr]
@@ -719,7 +697,7 @@ REPLACED: dict[str, Any] = {
     **_named("calendar", timegm),
     "bytes.fromhex": from_hex,
     "bytes.hex": as_hex,
-    "csv.reader": read_csv,
+    "csv.reader": text_library.read_csv,
     "date.fromisocalendar": from_iso_calendar,
     "dict.fromkeys": from_keys,
     "hashlib.md5": Md5,
@@ -732,23 +710,23 @@ REPLACED: dict[str, Any] = {
     **_in_python(heapq, "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
-    "io.StringIO": string_lines,
+    "io.StringIO": text_library.string_lines,
     **_named("itertools", accumulate, combinations, compress, pairwise),
     **_named("itertools", permutations, repeat, zip_longest),
     "itertools.combinations_with_replacement": with_replacement,
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
     "itertools.starmap": star_map,
-    **_named("math", dist, fsum, prod),
+    **_named("math", dist, number_library.fsum, prod),
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
-    **_named("pandas", isna, notna),
-    **_named("statistics", mean, pstdev, pvariance, stdev, variance),
-    **_named("textwrap", fill, shorten, wrap),
+    **_of(number_library, "pandas", "isna notna"),
+    **_of(number_library, "statistics", "mean pstdev pvariance stdev variance"),
+    **_of(text_library, "textwrap", "fill shorten wrap"),
     **_named("unicodedata", category, combining, normalize),
-    **_named("urllib.parse", parse_qs, parse_qsl, quote, quote_plus, unquote, unquote_plus),
-    **_named("urllib.parse", urlencode, urlparse, urlsplit),
+    **_of(url_library, "urllib.parse", "parse_qs parse_qsl quote quote_plus unquote unquote_plus"),
+    **_of(url_library, "urllib.parse", "urlencode urlparse urlsplit"),
     **_named("zlib", adler32, crc32),
 }
 """The functions that are compiled for those of some names: of this module, and Python's own."""

@@ -20,7 +20,7 @@ from colkern.kernels import pattern_tables, row_values, text_scanning, text_sear
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, Unsettled, derived
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, needed_arguments
 from colkern.rows.folding import constant
 from colkern.rows.iteration import MOST_ROUNDS_APART, Source, choices_of, known_object
@@ -324,8 +324,6 @@ def pattern_method(
         rest = {word: value for word, value in by_name.items() if word != "repl"}
         arguments = [constant(pattern), *([by_name["repl"]] if name == "sub" else []), text]
         return call(emitter, f"pattern.{name}", arguments, rest)
-    except Unsettled:
-        raise
     except CompileError as error:
         given["string"] = text
         by_table = _by_table(emitter, (pattern,), "0", name, given)

@@ -134,8 +134,7 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
 
 def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
     """Compiles a method of a container that is not in the table; returns None for other methods."""
-    kind = owner.kind
-    assert isinstance(kind, k.Container)
+    kind = k.container(owner.kind)
     if k.is_deque(kind):
         return method_of_deque(emitter, node, owner, name)
     if kind.is_tuple and name not in ("count", "index"):

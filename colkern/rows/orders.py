@@ -132,8 +132,7 @@ def _sorted(
 ) -> Value:
     """Returns a list in order. Two items of a set must not have equal keys: their order in the set is
     unknown."""
-    kind = list_.kind
-    assert isinstance(kind, k.Container)
+    kind = k.container(list_.kind)
     if kind.items[0] == k.NEVER:
         return list_
     flag = emitter.numbers(reverse).code

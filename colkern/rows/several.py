@@ -54,16 +54,12 @@ def _places_with_use(
     emitter: Emitter, each: Sequence[Value], make: Callable[[Value], Value]
 ) -> list[int]:
     """Returns the places of the values that have a use; raises `CompileError` if none has."""
-    from colkern.rows.emitter import Unsettled
-
     places: list[int] = []
     for place, one in enumerate(each):
         try:
             with emitter.looking():
                 make(one)
             places.append(place)
-        except Unsettled:
-            raise
         except CompileError:
             if place == len(each) - 1 and not places:
                 raise

@@ -465,12 +465,13 @@ MOST_ROUNDS = 1 << 18
 def repeated(
     emitter: Emitter,
     node: ast.AST,
-    names: set[str],
+    names: Set[str],
     body: Callable[[], None],
     orelse: Sequence[ast.stmt] = (),
     *,
     endless: bool = False,
-) -> None:
+    is_round: bool = False,
+) -> Loop:
     """Write a loop that its body leaves by a line `break`.
 
     Args:
@@ -479,17 +480,20 @@ def repeated(
         body: Writes one round.
         orelse: The statements that follow unless a `break` of the user's leaves it.
         endless: Whether only a `break` of the user's ends it.
+        is_round: Whether the body writes all rounds, one after the other.
     """
     with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
         emitter.require_sound()
-        loop = Loop(len(emitter.attempts), emitter.fresh("broken") if orelse else "")
-        if loop.broken:
+        loop = Loop(len(emitter.attempts), is_round=is_round)
+        if orelse or is_round:
+            loop.broken = emitter.fresh("broken")
             emitter.write(f"{loop.broken} = False")
         known = dict(emitter.env)
         emitter.loops.append(loop)
         with emitter.within("while True:"):
-            emitter.require_sound()
-            if emitter.rounds:
+            if not is_round:
+                emitter.require_sound()
+            if emitter.rounds and not is_round:
                 emitter.write(f"{emitter.rounds} += 1")
                 test = f"{emitter.rounds} > {MOST_ROUNDS}"
                 emitter.fail_if(test, row_values.LEFT, "a generator that runs for long")
@@ -502,6 +506,7 @@ def repeated(
         emitter.dead = True
     elif orelse:
         emitter.branch(loop.broken, lambda: None, lambda: statements(emitter, orelse))
+    return loop
 
 
 def rounds(
@@ -522,25 +527,21 @@ def rounds(
     outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
     if any(not cell.unbound for cell in outer.values()):
         emitter.refuse("a loop over values of several kinds binds a variable that has a value")
-    with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
-        emitter.require_sound()
-        loop = Loop(len(emitter.attempts), emitter.fresh("broken"), is_round=True)
-        emitter.write(f"{loop.broken} = False")
+
+    def every_round() -> None:
         known = dict(emitter.env)
-        emitter.loops.append(loop)
-        with emitter.within("while True:"):
-            for body in bodies:
-                with emitter.within("while True:"):
-                    body()
-                    emitter.write("break")
-                emitter.dead = False
-                emitter.env = dict(known)
-                _pass_on(emitter)
-                with emitter.within(f"if {loop.broken}:"):
-                    emitter.write("break")
-            emitter.write("break")
-        emitter.loops.pop()
-        _pass_on(emitter)
+        for body in bodies:
+            with emitter.within("while True:"):
+                body()
+                emitter.write("break")
+            emitter.dead = False
+            emitter.env = dict(known)
+            _pass_on(emitter)
+            with emitter.within(f"if {emitter.loops[-1].broken}:"):
+                emitter.write("break")
+        emitter.write("break")
+
+    loop = repeated(emitter, node, names, every_round, is_round=True)
     for name in targets:
         emitter.env.pop(name, None)
     for name, cell in outer.items():

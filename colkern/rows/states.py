@@ -16,8 +16,8 @@ from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
 from colkern.rows.constants import (
     Block,
-    class_of,
     constant_block,
+    empty_container,
     is_data,
     items_of,
     kind_of,
@@ -151,7 +151,7 @@ def _fits(kind: Kind, value: Any) -> bool:
             is_one = type(value) is kind.form and len(cast(Any, value)) == len(kind.items)
         return is_one and all(map(_fits, kind.items, items_of(value, kind)))
     if isinstance(kind, k.Container):
-        empty = () if kind.is_tuple else class_of(kind)()
+        empty = empty_container(kind)
         is_one = type(value) is type(empty)
         is_one &= getattr(value, "maxlen", None) == getattr(empty, "maxlen", None)
         parts: list[Any] = [value, value.values() if isinstance(value, dict) else ()]

@@ -24,7 +24,7 @@ from colkern.rows.constants import (
 )
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.documents import as_looked_up
-from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
+from colkern.rows.emitter import NO_PART, Again, Emitter, Message, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.program import Operation
 from colkern.rows.several import by_class
@@ -155,7 +155,7 @@ def _of_row(
     """Compiles a call that a row takes."""
     row, chosen, bindings = match
     if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
-        raise MeetsNumPy
+        raise Again(has_numpy=True)
     if emitter.program.has_numpy and not emitter.program.wraps:
         _require_alike(emitter, name, arguments, named)
     if name == "[]=" or name.partition(".")[2] in CHANGING:

@@ -48,13 +48,12 @@ from colkern.rows.values import (
 )
 
 
-class MeetsNumPy(Exception):
-    """The function uses NumPy, so all of it must be written again for numbers that may be NumPy's."""
+class Again(Exception):
+    """The program must be written again with other options, which are arguments of `Program`."""
 
-
-class NeedsAllBits(Exception):
-    """A variable of which only the lowest bits are computed is no integer in some place: the function must
-    be written again."""
+    def __init__(self, **options: bool) -> None:
+        super().__init__()
+        self.options = options
 
 
 class Wider(Exception):
@@ -651,7 +650,7 @@ class Emitter:
             # In a column, a member of an enum that is a text is stored as text.
             joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
         if joined is None and k.WORD in map(k.present, pair):
-            raise NeedsAllBits
+            raise Again(has_words=False)
         if joined is None:
             of = key[1] if isinstance(key, tuple) else ""
             named = isinstance(of, str) and of.isidentifier() and of in self.locals
@@ -765,7 +764,7 @@ class Emitter:
         is_natural = any(map(_is_natural, (value for _, value in sides)))
         kind = self.program.joined(*(kinds if is_natural else k.all_signed(kinds)))
         if kind is None and k.WORD in map(k.present, kinds):
-            raise NeedsAllBits
+            raise Again(has_words=False)
         if kind is None:
             return Value(Kind(f"{kinds[0]} or {kinds[1]}", 0))
         stem = self.fresh(name)

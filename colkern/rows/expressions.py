@@ -24,7 +24,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call
 from colkern.rows.comparisons import alike_tuples, compared, of_any_length
 from colkern.rows.constants import wrapped
-from colkern.rows.emitter import Emitter, MeetsNumPy, derived
+from colkern.rows.emitter import Again, Emitter, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
 from colkern.rows.integers import (
@@ -664,7 +664,7 @@ def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
             f"computed with its numbers has their width in NumPy"
         )
     if not program.wraps | program.has_numpy:
-        raise MeetsNumPy
+        raise Again(has_numpy=True)
     return constant(array.tolist())
 
 

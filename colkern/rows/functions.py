@@ -22,9 +22,8 @@ from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
 from colkern.rows.emitter import (
     RETURN,
+    Again,
     Emitter,
-    MeetsNumPy,
-    NeedsAllBits,
     Unsettled,
     Wider,
     copied,
@@ -112,7 +111,7 @@ def write_function(
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
                 emitter.refuse("it calls itself in every case")
-        except (CompileError, UnsupportedError, MeetsNumPy, NeedsAllBits):
+        except (CompileError, UnsupportedError, Again):
             raise
         except RecursionError:
             emitter.refuse(TOO_DEEP)
@@ -196,50 +195,39 @@ def write_program(
     Raises:
         CompileError: As `write_function`.
     """
-    has_numpy = changes_rows = mixes = False
-    has_words = True
+    options: dict[str, bool] = {}
     written: tuple[Program, str, Kind] | None = None
     while True:
+        returns_signed = None if RETURN in widened else False
         program = Program(
-            wraps,
-            has_numpy,
-            changes_rows,
-            mixes=mixes,
-            holds=holds,
-            has_rows=has_rows,
-            has_words=has_words,
-            returns_signed=None if RETURN in widened else False,
+            wraps, holds=holds, has_rows=has_rows, returns_signed=returns_signed, **options
         )
+        refusal: CompileError | None = None
         try:
             with localcontext(USUAL_CONTEXT):
                 name, kind, _ = write_function(
                     program, definition, arguments, widened=dict(widened)
                 )
-                other = program, name, kind
-        except MeetsNumPy:
-            has_numpy = True
+        except Again as again:
+            options |= again.options
             continue
-        except NeedsAllBits:
-            has_words = False
-            continue
-        except CompileError:
-            program.may_mix &= can_mix
-            if not (program.may_change_rows > changes_rows or program.may_mix > mixes):
-                if written is None:
-                    raise
-                return written
+        except CompileError as error:
+            refusal = error
         else:
-            program.drop_uncalled(other[1])
-            program.leave_at_once(other[1])
+            program.drop_uncalled(name)
+            program.leave_at_once(name)
+            other = program, name, kind
             if written is None or _lack(other, holds) < _lack(written, holds):
                 written = other
-            program.may_mix &= can_mix
-            if not any(_lack(other, holds)) or not (
-                program.may_change_rows > changes_rows or program.may_mix > mixes
-            ):
-                return written
+        program.may_mix &= can_mix
+        may_gain = program.may_change_rows > program.changes_rows or program.may_mix > program.mixes
+        if not may_gain or (written and not any(_lack(written, holds))):
+            if written is None:
+                assert refusal is not None
+                raise refusal
+            return written
         # Fewer rows may be left if dictionaries that change are rows, or variables of several types.
-        changes_rows, mixes = program.may_change_rows, program.may_mix
+        options |= {"changes_rows": program.may_change_rows, "mixes": program.may_mix}
 
 
 def _lack(written: tuple[Program, str, Kind], holds: Callable[[Kind], bool]) -> tuple[bool, int]:
@@ -583,38 +571,11 @@ def called_function(
     Args:
         key: Identifies the function.
     """
-    for value in values.values():
-        if k.has_iterator(value.kind) and (definition.is_generator or not has_place(value)):
-            emitter.refuse("an iterator that another one reads has no compiled form")
     program = emitter.program
-    # In a recursion, a constant that changes with each call would need a new function each time.
-    is_known = all(other != id(key) for other, _ in program.stack)
-    values = {
-        name: value if value.is_constant and is_known else _variable(emitter, value)
-        for name, value in values.items()
-    }
-    is_ahead = definition.is_generator or emitter.is_ahead
-    for name, value in values.items():
-        containers = list(k.containers_in(value.kind))
-        if is_ahead:
-            emitter.read_later += containers
-        is_read = any(k.may_be_one(own, read) for own in containers for read in emitter.read_later)
-        if is_read and any(part in k.NODES for part in k.parts_of(value.kind)):
-            emitter.refuse(
-                "a document that an iterator reads, as an argument, has no compiled form"
-            )
-        if is_read and not value.is_constant:
-            values[name] = of_parts(k.unchangeable(value.kind), value.parts)
-    described = tuple(
-        (
-            name,
-            value.kind,
-            k.origins(value.kind),
-            identity(value.constant) if value.is_constant else "",
-        )
-        for name, value in values.items()
-    )
-    variant = id(key), described
+    values = _passed(emitter, definition, values, key)
+    known = [identity(value.constant) if value.is_constant else "" for value in values.values()]
+    kinds = [(value.kind, k.origins(value.kind)) for value in values.values()]
+    variant = id(key), tuple(zip(values, kinds, known, strict=True))
     own = next(reversed(program.stack.values()), Called())
     own.calls.add(variant)
     if variant not in program.functions and variant not in program.stack:
@@ -622,10 +583,9 @@ def called_function(
             emitter.refuse(
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
-        signature = tuple((kind, known) for _, kind, _, known in described)
+        signature = tuple((kind, each) for (kind, _), each in zip(kinds, known, strict=True))
         own_tree = _tree_of(program, definition, (id(key), signature))
         program.functions[variant] = _written(program, own_tree, values, variant, key)
-    depth = f"{DEPTH} + 1" if own.kind is not None else "0"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
     if variant in program.stack:
         name, kind = _recursion(emitter, variant)
@@ -634,7 +594,42 @@ def called_function(
         called = program.functions[variant]
         name, kind = called.name, called.returns
         if called.kind is not None:
-            codes.append(depth)
+            codes.append(f"{DEPTH} + 1" if own.kind is not None else "0")
+    return _result_of_call(emitter, definition, name, kind, codes)
+
+
+def _passed(
+    emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any
+) -> dict[str, Value]:
+    """Returns arguments as they are passed: what an iterator reads must not be changed meanwhile."""
+    for value in values.values():
+        if k.has_iterator(value.kind) and (definition.is_generator or not has_place(value)):
+            emitter.refuse("an iterator that another one reads has no compiled form")
+    # In a recursion, a constant that changes with each call would need a new function each time.
+    is_known = all(other != id(key) for other, _ in emitter.program.stack)
+    passed = {
+        name: value if value.is_constant and is_known else _variable(emitter, value)
+        for name, value in values.items()
+    }
+    for name, value in passed.items():
+        containers = list(k.containers_in(value.kind))
+        if definition.is_generator or emitter.is_ahead:
+            emitter.read_later += containers
+        is_read = any(k.may_be_one(own, read) for own in containers for read in emitter.read_later)
+        if is_read and any(part in k.NODES for part in k.parts_of(value.kind)):
+            emitter.refuse(
+                "a document that an iterator reads, as an argument, has no compiled form"
+            )
+        if is_read and not value.is_constant:
+            passed[name] = of_parts(k.unchangeable(value.kind), value.parts)
+    return passed
+
+
+def _result_of_call(
+    emitter: Emitter, definition: Definition, name: str, kind: Kind, codes: Sequence[str]
+) -> Value:
+    """Write a call of a generated function, whose status raises or leaves the row; returns its result."""
+    program = emitter.program
     status = emitter.fresh("status")
     parts = tuple(emitter.fresh() for _ in zeros(kind))
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"

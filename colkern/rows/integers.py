@@ -13,7 +13,7 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, wrapped_call
 from colkern.rows.constants import wrapped
-from colkern.rows.emitter import Emitter, NeedsAllBits, Unsettled, derived
+from colkern.rows.emitter import Again, Emitter, Unsettled, derived
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.library import remainder, remainder_of_bytes
 from colkern.rows.low_bits import CLOSED, is_mask, value_of
@@ -62,7 +62,7 @@ def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
         return rows.expressions.operated_by(emitter, operation, *sides)
     if not all(map(_is_integer, sides)):
         if any(side.kind == k.WORD for side in sides):
-            raise NeedsAllBits
+            raise Again(has_words=False)
         # All bits of an integer beside a float count.
         emitter.restore(before)
         emitter.dead = was_dead

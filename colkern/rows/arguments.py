@@ -54,7 +54,6 @@ class Argument:
     """Writes the code that reads one column, or one part of its slots.
 
     Args:
-        reader: The code for its slots.
         name: The prefix of its names in the source.
         nulls: The treatment of its nulls.
         inside: The treatment of nulls in its parts.

@@ -55,7 +55,6 @@ class Lists:
     them.
 
     Args:
-        item: The reader of an item.
         nullable: Whether an item may be null.
         parameters: As those of a `Reader`.
         first: Code for the position of the first item of slot `i` among the items of all lists.
@@ -78,7 +77,6 @@ class Rows:
     """The readers of a column of structs, one for each field.
 
     Args:
-        fields: The reader of each field.
         nullable: Whether each field may be null.
         names: The names of the fields.
         form: `dict`, `tuple` for the entries of a map, or a `FieldRow`.

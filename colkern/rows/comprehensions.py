@@ -321,9 +321,7 @@ class Accumulator:
     """A variable of the generated source that a loop changes; its kind is widened as needed.
 
     Args:
-        emitter: Where it is written.
         node: The node that identifies it.
-        start: Its initial value.
         what: Distinguishes it from others of the same node.
     """
 

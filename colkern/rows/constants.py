@@ -51,7 +51,6 @@ class Block:
     """A constant as words that can be placed at any address.
 
     Args:
-        words: The words, as bytes.
         relative: The positions of the words that are addresses relative to the block's begin.
     """
 

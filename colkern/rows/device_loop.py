@@ -146,7 +146,6 @@ class DeviceSource:
 
     Args:
         text: The kernel.
-        output: Writes the results.
         uses_arena: Whether rows make values in an arena.
     """
 

@@ -62,7 +62,6 @@ class Wider(Exception):
     Args:
         widened: The widened kinds of that function; None for the outermost function.
         key: The key of the kind.
-        kind: The wider kind.
     """
 
     def __init__(self, widened: dict[Any, Kind] | None, key: Any, kind: Kind) -> None:
@@ -122,7 +121,6 @@ class Emitter:
 
     Args:
         program: The parts that it shares with other functions.
-        definition: The user's function.
         widened: The kinds of cells and containers that turned out to be too narrow, by their keys.
         stored: The variables to which the function assigns.
 
@@ -804,7 +802,6 @@ class Cell:
     """A variable of the generated source for a variable of the user's.
 
     Args:
-        value: Its parts.
         key: Identifies it when the function is written again.
         unbound: The variable that is true while it has no value; empty if it always has one.
     """

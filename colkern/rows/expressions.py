@@ -273,7 +273,6 @@ class Condition:
     """A test.
 
     Args:
-        code: The code of the test.
         holds: Values of variables if the test is true.
         fails: Values of variables if it is false.
         constant: The outcome, if it is known when the function is compiled.

@@ -146,10 +146,7 @@ class Fold:
     Args:
         title: The word for a row in notes on exceptions, before its number.
         function: A plain function from a state and a row's inputs to the next state.
-        states: The states.
-        inputs: The inputs of a row.
-        strict: Whether a row that compiled code does not cover is an error.
-        wraps: Whether integers wrap around.
+        strict, wraps: As for `Plan`.
 
     Attributes:
         parameters: The names of the parameters in terms; a state that is copied has a name of its own.

@@ -43,11 +43,9 @@ class Definition:
     """A function as a syntax tree.
 
     Args:
-        function: The function.
         parameters: The names of its parameters.
         body: Its statements; the body of a lambda becomes a `return`.
         names: The objects for the names to which it does not assign.
-        path: The file.
     """
 
     function: types.FunctionType

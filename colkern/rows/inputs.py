@@ -55,7 +55,6 @@ class Replanned:
     """A plan for columns, which is made again when columns have nulls within lists or structs.
 
     Args:
-        inputs: The inputs of the function.
         arguments: The arguments of the plan's class, without `inner_nulls`.
     """
 
@@ -95,10 +94,8 @@ class Columns:
 
     Args:
         names: The parameters for which the columns stand.
-        types: The types of the columns, none of them encoded.
         forms: The forms in which the function gets their values.
-        inner_nulls: Whether the function gets None for nulls within a list or struct. Otherwise rows with
-            such nulls are left to Python.
+        inner_nulls: As for `colkern.rows.plan.Plan`.
 
     Raises:
         UnsupportedError: If a row function cannot take a column.

@@ -44,12 +44,7 @@ def dumped(emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]
 
 
 class _Writer:
-    """Writes JSON.
-
-    Args:
-        emitter: The emitter of the row function.
-        options: The arguments of `json.dumps`.
-    """
+    """Writes JSON."""
 
     def __init__(self, emitter: Emitter, options: dict[str, Any]) -> None:
         self._emitter = emitter

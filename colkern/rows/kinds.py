@@ -94,11 +94,7 @@ class Aware(Kind):
 
 @dataclass(frozen=True)
 class Member(Kind):
-    """A member of an enum: one word, its position among `values_of` the enum.
-
-    Args:
-        form: The enum.
-    """
+    """A member of an enum: one word, its position among `values_of` the enum."""
 
     form: type[Enum] = Enum
 
@@ -137,11 +133,7 @@ def member_of(form: type[Enum]) -> Member:
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of several known functions: one word, its position among them.
-
-    Args:
-        among: The functions.
-    """
+    """One of several known functions: one word, its position among them."""
 
     among: tuple[Any, ...] = ()
 
@@ -193,11 +185,7 @@ class Optional(Kind):
 
 @dataclass(frozen=True)
 class Parted(Kind):
-    """A value with a fixed number of parts.
-
-    Args:
-        items: The kinds of its parts.
-    """
+    """A value with a fixed number of parts."""
 
     items: tuple[Kind, ...] = ()
 

@@ -64,7 +64,6 @@ class Source:
     Args:
         program: The generated functions, and the objects that they need.
         text: The loop.
-        output: Writes the results.
         is_everywhere: Whether a result is written for every row, also for rows with nulls.
     """
 
@@ -80,7 +79,6 @@ class Call:
 
     Args:
         lines: Lines that set `status`, and the parts of the result.
-        result: The result.
         parameters: The loop's parameters for the inputs.
         uses_arena: Whether it makes values in the arena.
         leaves: Whether a row may be left to Python.

@@ -64,7 +64,6 @@ class Plan(Replanned):
     """Runs a function over columns of certain types.
 
     Args:
-        function: The plain Python function.
         columns: The types of the columns, none of them encoded.
         forms: The forms in which the function gets their values.
         returns: The declared type of the results; None for the function's own. The hint

@@ -96,12 +96,8 @@ class Operation:
     """A call of a method of the table.
 
     Args:
-        name: The method's name.
         signature: Its parameters and result.
         takes: The kinds of its parameters, as in the signature.
-        arguments: Its arguments.
-        kind: The kind of its result.
-        line: The line of the user's source.
         may_leave: Whether it raises, or leaves the row, for some arguments.
     """
 
@@ -119,11 +115,8 @@ class Written:
     """A generated function.
 
     Args:
-        block: Its lines.
-        parameters: The names of its parameters.
         operations: For each variable that has a part of an operation's result, the operation and
             the number of the part; `NO_PART` for failure codes.
-        kind: The kind of its result.
         path: The file of the user's function.
     """
 
@@ -168,10 +161,6 @@ class Site:
     """A place in the user's source where a row may be left to Python.
 
     Args:
-        function: The function's name.
-        path: Its file.
-        line: The line.
-        reason: The reason.
         text: The constant text of the exception that is raised there; None if there is none.
     """
 

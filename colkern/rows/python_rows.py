@@ -50,7 +50,6 @@ class PythonPlan:
     """A function that only runs in Python.
 
     Args:
-        function: The function.
         forms: The forms in which it gets the values of columns.
         returns: The type of the results; None to infer it from the values.
         name: The name in messages; empty for the function's.

@@ -61,7 +61,6 @@ class ReducerTerms:
         update: The state after a row.
         merge: The merged state, if there is a `merge`.
         finish: The result.
-        kind: The kind of the result.
         state_name: The name of the state in `update`.
         merged_names: The names of the states in `merge`.
         finished_name: The name of the state in `finish`.
@@ -83,14 +82,10 @@ class Reduction(Replanned):
     """Runs a reducer over columns of certain types.
 
     Args:
-        name: The reducer's name.
-        functions: Its functions.
         columns: The types of the columns, none of them encoded.
         forms: The forms in which `update` gets their values.
         returns: The declared type of the results; None for what `finish` returns.
-        strict: Whether a row that compiled code does not cover is an error.
-        wraps: Whether integers wrap around.
-        inner_nulls: As for `Plan`.
+        strict, wraps, inner_nulls: As for `Plan`.
 
     Attributes:
         returns: The type of the results.

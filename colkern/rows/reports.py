@@ -14,8 +14,6 @@ class Report:
     """The rows of a row function so far.
 
     Args:
-        name: The function's name.
-        rows: The number of rows.
         sites: The numbers of rows left to Python, by the place in the source.
         reason: The reason why the function is not compiled; empty if it is.
     """

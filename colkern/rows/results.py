@@ -47,7 +47,6 @@ class Slots:
 
     Args:
         name: The loop's parameter.
-        dtype: The type of an item.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Output:
     """Writes results of a kind.
 
     Args:
-        kind: The kind.
         name: The prefix of the names of its memory.
 
     Attributes:

@@ -167,11 +167,7 @@ def give_own_names(body: Sequence[ast.stmt]) -> None:
 
 
 class _Renaming(ast.NodeVisitor):
-    """Renames variables of inner scopes whose names also occur outside.
-
-    Args:
-        counts: The number of occurrences of each name.
-    """
+    """Renames variables of inner scopes whose names also occur outside."""
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = counts

@@ -51,7 +51,6 @@ class States:
     """The arguments of a function that takes states of one kind.
 
     Args:
-        kind: The kind.
         count: The number of states that it takes.
         change: Whether rows change containers in states, which then must not be changed otherwise.
 

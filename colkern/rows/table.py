@@ -44,11 +44,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table, whose signature is parsed when it is first used.
-
-    Args:
-        method: The row.
-    """
+    """A row of the table, whose signature is parsed when it is first used."""
 
     method: Method
 

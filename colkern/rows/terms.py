@@ -37,22 +37,14 @@ class NoTermError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A value of a row function; equal to itself only.
-
-    Args:
-        kind: Its kind.
-    """
+    """A value of a row function; equal to itself only."""
 
     kind: Kind
 
 
 @dataclass(frozen=True, eq=False)
 class Argument(Term):
-    """An argument that is not None.
-
-    Args:
-        name: The parameter.
-    """
+    """An argument that is not None."""
 
     name: str
 
@@ -66,15 +58,7 @@ class Constant(Term):
 
 @dataclass(frozen=True, eq=False)
 class Applied(Term):
-    """The result of a method of the table, or a part of it.
-
-    Args:
-        name: The method's name.
-        signature: Its parameters and result, as in the table.
-        takes: The kinds of its parameters, as in the signature.
-        arguments: Its arguments.
-        line: The line of the user's source.
-    """
+    """The result of an `Operation`, or a part of it."""
 
     name: str
     signature: str
@@ -318,7 +302,6 @@ class _Reader:
     """Reads a generated function.
 
     Args:
-        program: Its program.
         stack: The functions that are being read, the outermost first.
         applied: The calls of methods so far, by their methods and arguments.
         turns: Counts the turns of loops.

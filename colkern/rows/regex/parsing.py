@@ -30,7 +30,6 @@ class Run:
     """Characters of a set, one after the other.
 
     Args:
-        characters: The set.
         least: The smallest number of characters.
         most: The largest number; None for any number.
         greedy: Whether larger numbers are tried first.
@@ -53,14 +52,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A chain of nodes that take at least one character, several times.
-
-    Args:
-        body: The nodes.
-        least: The smallest number of rounds.
-        most: The largest number; None for any number.
-        greedy: Whether larger numbers are tried first.
-    """
+    """A chain of nodes that take at least one character, several times, as the characters of a `Run`."""
 
     body: Nodes
     least: int
@@ -115,7 +107,6 @@ class Again:
     """A reference to the text that a group has matched.
 
     Args:
-        group: The group.
         least: The smallest number of characters of that text.
     """
 
@@ -132,7 +123,6 @@ class Pattern:
     """A parsed regular expression.
 
     Args:
-        nodes: Its nodes.
         groups: The number of its groups, without the whole match.
         group_names: Their numbers by name.
         always: For each group, from 0 (the whole match) on, whether it takes part in every match.

@@ -14,17 +14,12 @@ from colkern.rows.regex.parsing import parse
 
 @dataclass(frozen=True, eq=False)
 class Matcher:
-    """The function that finds the first match of a pattern in a text.
+    """The function that finds the first match of a pattern in a text, and what `Pattern` says of matches.
 
     Args:
         body: A function `(text: Text) -> tuple[spans, Code]`. `spans` has `2 * groups + 3` numbers: whether
             there is a match (1 or 0), then the begin and end of the match and of each group: bytes of the
             text, -1 for a group that takes no part.
-        groups: The number of groups, without the whole match.
-        group_names: The numbers of the groups that have names.
-        always: For each group, from 0 (the whole match) on, whether it takes part in each match: if not,
-            `m.group(k)` may be None.
-        closing: The groups in the order in which they end; empty if a group is repeated.
     """
 
     body: Callable[..., Any]

@@ -106,11 +106,6 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     return named[kind.name]
 
 
-def _hasattr(emitter: Emitter, node: ast.Call) -> Value:
-    value, name = (expression(emitter, part) for part in node.args)
-    return _has_attribute(emitter, value, name)
-
-
 def _has_attribute(emitter: Emitter, value: Value, name: Value) -> Value:
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: _has_attribute(emitter, each, name))
@@ -165,10 +160,6 @@ def _len(emitter: Emitter, node: ast.Call) -> Value:
     return call(emitter, "len", [value])
 
 
-def _bool(emitter: Emitter, node: ast.Call) -> Value:
-    return truth(emitter, expression(emitter, node.args[0])) if node.args else constant(False)
-
-
 def _str(emitter: Emitter, node: ast.Call) -> Value:
     arguments = arguments_by_name(emitter, node, "object", "encoding", "errors")
     if "object" not in arguments:
@@ -182,26 +173,14 @@ def _str(emitter: Emitter, node: ast.Call) -> Value:
     )
 
 
-def _repr(emitter: Emitter, node: ast.Call) -> Value:
-    return rows.formatting.represented(emitter, expression(emitter, node.args[0]))
-
-
-def _document(name: str) -> Callable[[Emitter, ast.Call], Value]:
+def _document(emitter: Emitter, node: ast.Call, name: str) -> Value:
     """`json.loads`, or `ast.literal_eval`, which has values of several types."""
-
-    def write(emitter: Emitter, node: ast.Call) -> Value:
-        emitter.program.may_mix = True
-        if not emitter.program.mixes:
-            return emitter.computed(name)
-        arguments, named = needed_arguments(emitter, node)
-        are_known = len(arguments) == 1 and not named and arguments[0].kind == k.TEXT
-        return call(emitter, name, arguments) if are_known else emitter.computed(name)
-
-    return write
-
-
-def _dumps(emitter: Emitter, node: ast.Call) -> Value:
-    return rows.json_text.dumped(emitter, *needed_arguments(emitter, node))
+    emitter.program.may_mix = True
+    if not emitter.program.mixes:
+        return emitter.computed(name)
+    arguments, named = needed_arguments(emitter, node)
+    are_known = len(arguments) == 1 and not named and arguments[0].kind == k.TEXT
+    return call(emitter, name, arguments) if are_known else emitter.computed(name)
 
 
 def _format(emitter: Emitter, node: ast.Call) -> Value:
@@ -213,23 +192,20 @@ def _format(emitter: Emitter, node: ast.Call) -> Value:
     return rows.formatting.with_specification(emitter, value, specification)
 
 
-def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
-    def write(emitter: Emitter, node: ast.Call) -> Value:
-        if len(node.args) > 1 and [word.arg for word in node.keywords] == ["key"]:
-            items: list[ast.expr] = [ast.List(node.args, ast.Load())]
-            make = functools.partial(ast.Call, node.func, items, node.keywords)
-            node = derived(node, "with a key", make)
-        if len(node.args) == 1 or node.keywords:
-            return extreme(emitter, node, name)
-        if any(isinstance(part, ast.Starred) for part in node.args):
-            return _extreme_of_spread(emitter, node, name)
-        values = [needed(emitter, part) for part in node.args]
-        result = values[0]
-        for value in values[1:]:
-            result = _chosen_of(emitter, name, result, value)
-        return result
-
-    return write
+def _extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
+    if len(node.args) > 1 and [word.arg for word in node.keywords] == ["key"]:
+        items: list[ast.expr] = [ast.List(node.args, ast.Load())]
+        make = functools.partial(ast.Call, node.func, items, node.keywords)
+        node = derived(node, "with a key", make)
+    if len(node.args) == 1 or node.keywords:
+        return extreme(emitter, node, name)
+    if any(isinstance(part, ast.Starred) for part in node.args):
+        return _extreme_of_spread(emitter, node, name)
+    values = [needed(emitter, part) for part in node.args]
+    result = values[0]
+    for value in values[1:]:
+        result = _chosen_of(emitter, name, result, value)
+    return result
 
 
 def _extreme_of_spread(emitter: Emitter, node: ast.Call, name: str) -> Value:
@@ -295,17 +271,17 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     isinstance: _isinstance,
     type: _type,
     getattr: _getattr,
-    hasattr: _hasattr,
+    hasattr: lambda e, node: _has_attribute(e, *(expression(e, part) for part in node.args)),
     len: _len,
-    bool: _bool,
+    bool: lambda e, node: truth(e, expression(e, node.args[0])) if node.args else constant(False),
     str: _str,
     format: _format,
-    repr: _repr,
-    min: _extreme("min"),
-    max: _extreme("max"),
+    repr: lambda e, node: rows.formatting.represented(e, expression(e, node.args[0])),
+    min: partial(_extreme, name="min"),
+    max: partial(_extreme, name="max"),
     sum: comprehensions.total,
-    any: comprehensions.any_of,
-    all: comprehensions.all_of,
+    any: partial(comprehensions.decided, by=True),
+    all: partial(comprehensions.decided, by=False),
     sorted: sorted_list,
     list: comprehensions.as_new_list,
     set: comprehensions.as_new_set,
@@ -321,9 +297,9 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     range: comprehensions.as_range,
     int: _number(int),
     float: _number(float),
-    json.dumps: _dumps,
-    json.loads: _document("json.loads"),
-    ast.literal_eval: _document("ast.literal_eval"),
+    json.dumps: lambda e, node: rows.json_text.dumped(e, *needed_arguments(e, node)),
+    json.loads: partial(_document, name="json.loads"),
+    ast.literal_eval: partial(_document, name="ast.literal_eval"),
     drops_results: lambda emitter, _: emitter.left(k.BOOL, "a cache that drops results"),
     shared: lambda emitter, node: shared_value(emitter, expression(emitter, node.args[0])),
 }

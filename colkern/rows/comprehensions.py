@@ -441,18 +441,8 @@ def _is_exact(kind: k.Kind) -> bool:
     return kind.name in ("int", "bool", "Decimal", "timedelta", "never")
 
 
-def any_of(emitter: Emitter, node: ast.Call) -> Value:
-    """`any(…)`."""
-    return _decided(emitter, node, True)
-
-
-def all_of(emitter: Emitter, node: ast.Call) -> Value:
-    """`all(…)`."""
-    return _decided(emitter, node, False)
-
-
-def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
-    """Compiles `any` or `all`: items after the first that decides are not computed."""
+def decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
+    """`any(…)`, which an item decides that is true, or `all(…)`; items after that are not computed."""
     outcome = emitter.copy(str(not by))
 
     def take(value: Value) -> None:

@@ -36,7 +36,7 @@ def attribute(emitter: Emitter, member: Value, name: str) -> Value:
         return rows.functions.users_function(emitter, attribute_of_class.fget, [member])
     if not all(hasattr(each, name) for each in k.values_of(kind)):
         emitter.refuse(f"{kind.__name__} has no {name!r}")
-    return _of_each(emitter, member, _ATTRIBUTES, name)
+    return of_each(emitter, member, _ATTRIBUTES, name)
 
 
 def method(
@@ -52,28 +52,13 @@ def method(
     return call(emitter, f"{plain.kind.name}.{name}", [plain, *arguments], named)
 
 
-def text(emitter: Emitter, member: Value) -> Value:
-    """`str(member)`."""
-    return _of_each(emitter, member, _TEXTS, "")
-
-
-def formatted(emitter: Emitter, member: Value, specification: str) -> Value:
-    """`format(member, specification)`."""
-    return _of_each(emitter, member, _FORMATS, specification)
-
-
-def represented(emitter: Emitter, member: Value) -> Value:
-    """`repr(member)`."""
-    return _of_each(emitter, member, _REPRESENTED, "")
-
-
 def as_plain(emitter: Emitter, value: Value) -> Value:
     """Returns the number or text that a member also is, by its class; other values unchanged."""
     if not isinstance(value.kind, k.Member) or not issubclass(value.kind.form, _MIXED):
         return value
     if value.is_constant:
         return constant(_plain(value.constant))
-    return _of_each(emitter, value, _PLAIN, "")
+    return of_each(emitter, value, _PLAIN)
 
 
 def as_result(emitter: Emitter, value: Value) -> Value:
@@ -196,7 +181,7 @@ def _form_of(member: Value) -> type[enum.Enum]:
 Table = Callable[[type[enum.Enum], str], list[Any]]
 
 
-def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
+def of_each(emitter: Emitter, member: Value, table: Table, name: str = "") -> Value:
     """Returns the entry of a table for a member."""
     items = table(_form_of(member), name)
     place = Value(k.INT, emitter.numbers(member).code)
@@ -217,9 +202,9 @@ def _table(make: Callable[[Any, str], Any]) -> Table:
 
 
 _ATTRIBUTES = _table(getattr)
-_FORMATS = _table(format)
-_TEXTS = _table(lambda member, _: str(member))
-_REPRESENTED = _table(lambda member, _: repr(member))
+FORMATS = _table(format)
+TEXTS = _table(lambda member, _: str(member))
+REPRESENTED = _table(lambda member, _: repr(member))
 _PLAIN = _table(lambda member, _: _plain(member))
 
 _MIXED = (str, int, float)

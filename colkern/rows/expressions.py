@@ -67,10 +67,6 @@ def sought(emitter: Emitter, node: ast.expr) -> Value:
 # Names and constants
 
 
-def _constant(emitter: Emitter, node: ast.Constant) -> Value:
-    return constant(node.value)
-
-
 def _name(emitter: Emitter, node: ast.Name) -> Value:
     if node.id in emitter.env:
         return emitter.read(node.id)
@@ -259,13 +255,6 @@ def operated_by(emitter: Emitter, operation: ast.operator | ast.unaryop, *sides:
 
 
 # Comparisons
-
-
-def _compare(emitter: Emitter, node: ast.Compare) -> Value:
-    return Value(k.BOOL, condition(emitter, node).code)
-
-
-# Truth
 
 
 @dataclass
@@ -555,10 +544,6 @@ def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]
 # Parts
 
 
-def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
-    return attribute(emitter, expression(emitter, node.value), node.attr)
-
-
 def with_attribute(emitter: Emitter, value: Value, name: str) -> Value:
     """Returns a value without None, which has no such attribute."""
     message = f"'NoneType' object has no attribute {name!r}"
@@ -761,21 +746,26 @@ def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
         return rows.comprehensions.as_items(emitter, node)
 
 
+def function_within(node: ast.FunctionDef | ast.Lambda) -> Value:
+    """Returns a function that is defined in the row function, as a value."""
+    return Value(k.Kind("function", 0), constant=node)
+
+
 _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
-    ast.Constant: _constant,
+    ast.Constant: lambda _, node: constant(node.value),
     ast.Name: _name,
     ast.NamedExpr: _named,
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
-    ast.Compare: _compare,
+    ast.Compare: lambda e, node: Value(k.BOOL, condition(e, node).code),
     ast.BoolOp: _boolean,
     ast.IfExp: lambda e, node: in_branches(e, node, lambda value: value),
-    ast.Attribute: _attribute,
+    ast.Attribute: lambda e, node: attribute(e, expression(e, node.value), node.attr),
     ast.Tuple: _tuple,
     ast.Subscript: _subscript,
     ast.JoinedStr: lambda e, node: rows.formatting.joined(e, node),
     ast.Call: lambda e, node: rows.invocations.invocation(e, node),
-    ast.Lambda: lambda e, node: Value(k.Kind("function", 0), constant=node),
+    ast.Lambda: lambda _, node: function_within(node),
     ast.ListComp: lambda e, node: rows.comprehensions.comprehension(e, node),
     ast.SetComp: lambda e, node: rows.comprehensions.comprehension(e, node),
     ast.DictComp: lambda e, node: rows.comprehensions.comprehension(e, node),

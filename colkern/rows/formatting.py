@@ -41,7 +41,7 @@ def text_of(emitter: Emitter, value: Value) -> Value:
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: text_of(emitter, each))
     if isinstance(value.kind, k.Member):
-        return enums.text(emitter, value)
+        return enums.of_each(emitter, value, enums.TEXTS)
     if value.kind == k.EXCEPTION:
         return value.items[0]
     if (text := special(emitter, "__str__", value)) is not None:
@@ -68,7 +68,7 @@ def represented(emitter: Emitter, value: Value) -> Value:
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: represented(emitter, each))
     if isinstance(value.kind, k.Member):
-        return enums.represented(emitter, value)
+        return enums.of_each(emitter, value, enums.REPRESENTED)
     if value.kind == k.EXCEPTION:
         emitter.refuse("repr() of an exception has no compiled form")
     if isinstance(value.kind, k.Tuple) and value.kind.form is tuple:
@@ -193,7 +193,7 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
             emitter, value, lambda each: with_specification(emitter, each, specification)
         )
     if isinstance(value.kind, k.Member):
-        return enums.formatted(emitter, value, specification)
+        return enums.of_each(emitter, value, enums.FORMATS, specification)
     if (text := special(emitter, "__format__", value, constant(specification))) is not None:
         return text
     if not specification:

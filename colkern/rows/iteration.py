@@ -409,10 +409,6 @@ def _few(emitter: Emitter, items: list[Value]) -> Source:
 MOST_CHOICES = 4
 
 
-def _range(emitter: Emitter, node: ast.Call) -> Source:
-    return _counted(emitter, *bounds_of_range(emitter, node))
-
-
 def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
     """Returns the start, the stop and the step of a `range(…)`."""
     codes = [integer(emitter, needed(emitter, part), "range() of") for part in node.args]
@@ -677,7 +673,7 @@ def _yielded(emitter: Emitter, node: ast.Call) -> Source:
 VIEWS = ("items", "keys", "values")
 
 _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
-    "range": _range,
+    "range": lambda e, node: _counted(e, *bounds_of_range(e, node)),
     "enumerate": _enumerate,
     "zip": _zip,
     "reversed": _reversed,

@@ -592,31 +592,28 @@ def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> V
     return tuple_of_values(groups, names, dict)
 
 
-def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]], Value]:
-    def write(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-        number = _number(emitter, match, arguments[0] if arguments else constant(0))
-        if number is None:
-            emitter.refuse("a group that the pattern lacks")
-        bounds = tuple(
-            invoked(
-                emitter,
-                text_search.index_at,
-                [match.items[0], match.items[1 + 2 * number + place]],
-                k.INT,
-                "match.span",
-            )
-            for place in places
+def _bounds(emitter: Emitter, match: Value, arguments: Sequence[Value], *places: int) -> Value:
+    number = _number(emitter, match, arguments[0] if arguments else constant(0))
+    if number is None:
+        emitter.refuse("a group that the pattern lacks")
+    bounds = tuple(
+        invoked(
+            emitter,
+            text_search.index_at,
+            [match.items[0], match.items[1 + 2 * number + place]],
+            k.INT,
+            "match.span",
         )
-        return bounds[0] if len(bounds) == 1 else tuple_of_values(bounds)
-
-    return write
+        for place in places
+    )
+    return bounds[0] if len(bounds) == 1 else tuple_of_values(bounds)
 
 
 _METHODS: dict[str, Callable[[Emitter, Value, Sequence[Value]], Value]] = {
     "group": _group,
     "groups": _groups,
     "groupdict": _group_dict,
-    "start": _bound((0,)),
-    "end": _bound((1,)),
-    "span": _bound((0, 1)),
+    "start": lambda e, match, values: _bounds(e, match, values, 0),
+    "end": lambda e, match, values: _bounds(e, match, values, 1),
+    "span": lambda e, match, values: _bounds(e, match, values, 0, 1),
 }

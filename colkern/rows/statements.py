@@ -33,6 +33,7 @@ from colkern.rows.expressions import (
     Condition,
     condition,
     expression,
+    function_within,
     iterated,
     needed,
     operated,
@@ -649,10 +650,6 @@ def _yield(emitter: Emitter, node: ast.Yield | ast.YieldFrom) -> None:
         rows.containers.add(emitter, yielded, (value,))
 
 
-def _function(emitter: Emitter, node: ast.FunctionDef) -> None:
-    emitter.env[node.name] = Value(k.Kind("function", 0), constant=node)
-
-
 def _import(emitter: Emitter, node: ast.Import) -> None:
     for alias in node.names:
         module = importlib.import_module(alias.name)
@@ -795,7 +792,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Pass: lambda e, _: None,
     ast.Global: _declared,
     ast.Nonlocal: _declared,
-    ast.FunctionDef: _function,
+    ast.FunctionDef: lambda e, node: e.env.update({node.name: function_within(node)}),
     ast.Delete: _delete,
     ast.Match: _match,
     ast.Import: _import,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
+from functools import partial
 from typing import NoReturn, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -235,25 +236,22 @@ def _tzinfo(emitter: Emitter, value: Value) -> Value:
     return constant(_zone(value))
 
 
-def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
-    def write(emitter: Emitter, value: Value) -> Value:
-        zone = _zone(value)
-        if zone is OF_ROW:
-            kind = k.TEXT if attribute == "tzname" else k.TIMEDELTA
-            return emitter.left(kind, f"{attribute}() of {zone}")
-        if fixed_offset(zone) is not None:
-            return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
-        periods = periods_of(zone)
-        starts = _table(emitter, with_stretches(periods.starts))
-        moment = Value(k.INT, value.code)
-        number = invoked(emitter, row_zones.period_at, [starts, moment], k.INT, f"the zone {zone}")
-        items = periods.names if attribute == "tzname" else periods.savings
-        return call(emitter, "[]", [_table(emitter, items), number])
-
-    return write
+def _of_period(emitter: Emitter, value: Value, attribute: str) -> Value:
+    zone = _zone(value)
+    if zone is OF_ROW:
+        kind = k.TEXT if attribute == "tzname" else k.TIMEDELTA
+        return emitter.left(kind, f"{attribute}() of {zone}")
+    if fixed_offset(zone) is not None:
+        return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
+    periods = periods_of(zone)
+    starts = _table(emitter, with_stretches(periods.starts))
+    moment = Value(k.INT, value.code)
+    number = invoked(emitter, row_zones.period_at, [starts, moment], k.INT, f"the zone {zone}")
+    items = periods.names if attribute == "tzname" else periods.savings
+    return call(emitter, "[]", [_table(emitter, items), number])
 
 
-_tzname = _of_period("tzname")
+_tzname = partial(_of_period, attribute="tzname")
 
 
 def _offset_text(emitter: Emitter, value: Value, colon: bool) -> Value:
@@ -301,7 +299,7 @@ _OWN: dict[str, Callable[..., Value]] = {
     "str": _str,
     "format": _format,
     "aware.astimezone": _astimezone,
-    "aware.dst": _of_period("dst"),
+    "aware.dst": partial(_of_period, attribute="dst"),
     "aware.isoformat": _isoformat,
     "aware.strftime": _strftime,
     "aware.timestamp": _timestamp,

@@ -15,13 +15,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
-from colkern.rows.constants import (
-    KINDS,
-    constant_block,
-    has_order,
-    kind_of_integer,
-    layout_of,
-)
+from colkern.rows.constants import KINDS, constant_block, has_order, kind_of_integer, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.documents import as_looked_up
 from colkern.rows.emitter import NO_PART, Again, Emitter, Message, as_float

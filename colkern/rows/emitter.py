@@ -36,16 +36,7 @@ from colkern.rows.program import (
 )
 from colkern.rows.row_displays import rows_of
 from colkern.rows.several import by_class, one_of
-from colkern.rows.values import (
-    NONE,
-    UNSET,
-    Value,
-    inner,
-    of_parts,
-    picked,
-    tuple_of_values,
-    zeros,
-)
+from colkern.rows.values import NONE, UNSET, Value, inner, of_parts, picked, tuple_of_values, zeros
 
 
 class Again(Exception):

@@ -20,15 +20,7 @@ from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.emitter import (
-    LEAVE,
-    NO_TEXT,
-    RAISED,
-    Attempt,
-    Emitter,
-    Message,
-    derived,
-)
+from colkern.rows.emitter import LEAVE, NO_TEXT, RAISED, Attempt, Emitter, Message, derived
 from colkern.rows.expressions import condition, expression
 from colkern.rows.program import Tried
 from colkern.rows.scopes import named_in, nodes_of, stored_names

@@ -20,15 +20,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import NO_NAMES
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import (
-    RETURN,
-    Again,
-    Emitter,
-    Unsettled,
-    Wider,
-    copied,
-    derived,
-)
+from colkern.rows.emitter import RETURN, Again, Emitter, Unsettled, Wider, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself

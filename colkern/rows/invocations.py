@@ -23,12 +23,7 @@ from colkern.kernels import row_values
 from colkern.rows import enums, logs, zones
 from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS, class_of, shared_value
-from colkern.rows.calls import (
-    call,
-    is_left,
-    left_to_python,
-    refuse_change,
-)
+from colkern.rows.calls import call, is_left, left_to_python, refuse_change
 from colkern.rows.constants import KINDS
 from colkern.rows.containers import item, readable
 from colkern.rows.decorators import CACHED

@@ -28,13 +28,7 @@ from colkern.rows.calls import (
     replaced,
     require_changeable,
 )
-from colkern.rows.comprehensions import (
-    as_list,
-    gives_dict,
-    items,
-    items_in_turn,
-    joined_in_turn,
-)
+from colkern.rows.comprehensions import as_list, gives_dict, items, items_in_turn, joined_in_turn
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
     COMBINED,
@@ -66,12 +60,7 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods
 from colkern.rows.functions import changing_method, users_function
-from colkern.rows.iteration import (
-    VIEWS,
-    is_iterator,
-    refuse_iterator,
-    view_of_row,
-)
+from colkern.rows.iteration import VIEWS, is_iterator, refuse_iterator, view_of_row
 from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
 from colkern.rows.literals import stored_constant
 from colkern.rows.matches import Match, method_of_match

@@ -11,13 +11,7 @@ from colkern.kernels import row_sorting, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.comparisons import compared
-from colkern.rows.comprehensions import (
-    COMPREHENSIONS,
-    Accumulator,
-    evaluated_first,
-    items,
-    list_of,
-)
+from colkern.rows.comprehensions import COMPREHENSIONS, Accumulator, evaluated_first, items, list_of
 from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived, standing_for
 from colkern.rows.expressions import expression, needed, truth

@@ -24,14 +24,7 @@ from colkern.operations import cast, combine_validity, concat, nulls, take, unpa
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
-from colkern.rows.columns import (
-    LARGE,
-    declared_kind,
-    has_any,
-    lists_of,
-    may_be_declared,
-    type_of,
-)
+from colkern.rows.columns import LARGE, declared_kind, has_any, lists_of, may_be_declared, type_of
 from colkern.rows.emitter import RETURN
 from colkern.rows.folding import constant
 from colkern.rows.forms import Form

@@ -19,15 +19,7 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, refuse_change, replaced
 from colkern.rows.documents import as_changing
-from colkern.rows.emitter import (
-    BREAK,
-    CONTINUE,
-    LEAVE,
-    Emitter,
-    Unsettled,
-    derived,
-    standing_for,
-)
+from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Emitter, Unsettled, derived, standing_for
 from colkern.rows.exceptions import assert_, raise_, try_
 from colkern.rows.expressions import (
     Condition,

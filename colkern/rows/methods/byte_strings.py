@@ -5,13 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from colkern.kernels import (
-    byte_string_methods,
-    digests,
-    text_building,
-    text_parts,
-    text_tests,
-)
+from colkern.kernels import byte_string_methods, digests, text_building, text_parts, text_tests
 from colkern.rows.methods import COMPARISONS, Body, Bound, Method, function_of
 from colkern.rows.methods import text as text_methods
 

@@ -337,9 +337,7 @@ def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
     # If one of them is None, they are equal only if the other is None, too.
     otherwise = "False" if len(bound) == 1 else f"({bound[0]} and {bound[1]})"
     return emitter.chosen(
-        there,
-        lambda: Value(k.BOOL, otherwise),
-        lambda: equal(emitter, inner(left), inner(right)),
+        there, lambda: Value(k.BOOL, otherwise), lambda: equal(emitter, inner(left), inner(right))
     )
 
 

@@ -411,9 +411,7 @@ class Emitter:
 
             if isinstance(value.kind, k.Optional):
                 self.chosen(
-                    value.none,
-                    lambda: leave(NONE),
-                    lambda: by_class(self, inner(value), leave),
+                    value.none, lambda: leave(NONE), lambda: by_class(self, inner(value), leave)
                 )
             else:
                 by_class(self, value, leave)

@@ -326,9 +326,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         return constant(bool(value.constant))
     if isinstance(value.kind, k.Optional):
         return emitter.chosen(
-            value.none,
-            lambda: constant(False),
-            lambda: truth(emitter, inner(value)),
+            value.none, lambda: constant(False), lambda: truth(emitter, inner(value))
         )
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: truth(emitter, each))
@@ -706,9 +704,7 @@ def needed_arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dic
 
 
 def arguments_of(
-    emitter: Emitter,
-    node: ast.Call,
-    compiled: Callable[[Emitter, ast.expr], Value] = expression,
+    emitter: Emitter, node: ast.Call, compiled: Callable[[Emitter, ast.expr], Value] = expression
 ) -> tuple[list[Value], dict[str, Value]]:
     """Returns the arguments of a call, by position and by name, of any kind."""
     arguments = [compiled(emitter, part) for part in node.args]

@@ -319,14 +319,7 @@ class Fold:
             begin = rooms.arena.begin().address if self._states.are_fixed else memory.address
             pool = self._pool.ctypes.data
             at = loop(
-                at,
-                stop,
-                inputs.valid,
-                begin,
-                pool,
-                rooms.left.address,
-                *passed,
-                states.ctypes.data,
+                at, stop, inputs.valid, begin, pool, rooms.left.address, *passed, states.ctypes.data
             )
             if at >= stop:
                 return left

@@ -176,11 +176,7 @@ def _marked(target: ast.expr, item: Any, names: Set[str]) -> Any:
 
 
 def method_of_pattern(
-    emitter: Emitter,
-    pattern: Value,
-    name: str,
-    arguments: Sequence[Value],
-    named: dict[str, Value],
+    emitter: Emitter, pattern: Value, name: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value:
     """Compiles a call of a method of a compiled pattern, or of one of several."""
     among = getattr(pattern.kind, "among", (pattern.constant,))
@@ -473,11 +469,7 @@ def _replaced(
 
 
 def method_of_match(
-    emitter: Emitter,
-    match: Value,
-    name: str,
-    arguments: Sequence[Value],
-    named: dict[str, Value],
+    emitter: Emitter, match: Value, name: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value:
     """Compiles a call of a match's method."""
     if name not in _METHODS:
@@ -522,9 +514,7 @@ def _one_of(
     own = constant(names[0])
     test = emitter.numbers(call(emitter, "==", [which, own])).code
     return emitter.chosen(
-        test,
-        lambda: group(emitter, match, own),
-        lambda: _one_of(emitter, match, which, names[1:]),
+        test, lambda: group(emitter, match, own), lambda: _one_of(emitter, match, which, names[1:])
     )
 
 

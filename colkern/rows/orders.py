@@ -44,9 +44,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
             leave = partial(_leave_alike, emitter, key, best_key)
             emitter.branch(empty, lambda: None, leave)
         better = emitter.chosen(
-            empty,
-            lambda: constant(True),
-            lambda: compared(emitter, operation, key, best_key.get()),
+            empty, lambda: constant(True), lambda: compared(emitter, operation, key, best_key.get())
         )
 
         def keep() -> None:

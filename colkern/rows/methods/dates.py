@@ -43,10 +43,7 @@ def _texts(of: str, plain: Body) -> list[Method]:
     return [
         Method("str", f"({of}) -> str", plain),
         Method(
-            "format",
-            f"({of}, format_spec: const = '') -> str",
-            _formatted(of, plain),
-            maker=True,
+            "format", f"({of}, format_spec: const = '') -> str", _formatted(of, plain), maker=True
         ),
         Method(
             f"{of}.strftime",
@@ -154,8 +151,7 @@ _DATETIMES = [
         maker=True,
     ),
     *_texts(
-        "datetime",
-        Bound(date_text.isoformat_datetime, separator=ord(" "), size=date_text.AUTO),
+        "datetime", Bound(date_text.isoformat_datetime, separator=ord(" "), size=date_text.AUTO)
     ),
     *_compared("datetime"),
     Method("bool", "(datetime) -> bool", "True"),

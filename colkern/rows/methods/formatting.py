@@ -35,13 +35,7 @@ _NAMESPACE: dict[str, object] = {
     "uint64": uint64,
     "slice_to": text_parts.slice_to,
 }
-TYPES: dict[str, type] = {
-    "int": int,
-    "unsigned": uint64,
-    "float": float,
-    "bool": bool,
-    "str": str,
-}
+TYPES: dict[str, type] = {"int": int, "unsigned": uint64, "float": float, "bool": bool, "str": str}
 """The types whose formats are those of a kind."""
 
 _HINTS = {int: "int64", uint64: "int64", float: "float64", bool: "bool", str: "Text"}

@@ -195,10 +195,7 @@ METHODS = [
                 machine=row_numbers.power_wrapping,
             ),
             Method(
-                name,
-                "(float, float) -> float",
-                row_numbers.power_of_floats,
-                machine="{0} ** {1}",
+                name, "(float, float) -> float", row_numbers.power_of_floats, machine="{0} ** {1}"
             ),
         )
     ),

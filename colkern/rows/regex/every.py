@@ -103,12 +103,7 @@ def find_tuples(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any
         value = f"part(text, spans[{2 * group + 1}], spans[{2 * group + 2}])"
         each += f"\nset_text(place + {16 * k}, {value})"
     return _body(
-        "findall",
-        parsed,
-        0,
-        "int64",
-        "int64(0)",
-        (_new_list(words), each, "return found, DONE"),
+        "findall", parsed, 0, "int64", "int64(0)", (_new_list(words), each, "return found, DONE")
     )
 
 

@@ -326,11 +326,7 @@ class Fold:
             noted = rooms.left.taken()
             if not len(noted) and self._more_room(rooms.arena, states, memory):
                 continue
-            site = self.program.site_of(int(noted[0, 1]) if len(noted) else 0)
-            if self._strict:
-                raise refusal_of(f"{self._title} {at}", site)
-            if self._states.change:
-                raise Outgrown(site.reason if site else NO_ROOM)
+            site = self._left_at(at, noted)
             # If consecutive rows are left, Python computes more and more of them before the next attempt.
             count = min(2 * count, MOST_AT_ONCE) if at == behind else 1
             behind = min(at + count, stop)
@@ -342,6 +338,15 @@ class Fold:
             at = behind
             if at >= stop:
                 return left
+
+    def _left_at(self, row: int, noted: NDArray[np.int64]) -> Site | None:
+        """Returns the place where a row was left; raises if Python must not go on from the state there."""
+        site = self.program.site_of(int(noted[0, 1]) if len(noted) else 0)
+        if self._strict:
+            raise refusal_of(f"{self._title} {row}", site)
+        if self._states.change:
+            raise Outgrown(site.reason if site else NO_ROOM)
+        return site
 
     def _more_room(self, arena: Room, states: Words, memory: StateMemory) -> bool:
         """Makes more room for a row; returns False if there is room for any."""

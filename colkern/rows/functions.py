@@ -110,14 +110,19 @@ def write_function(
         except Exception as error:  # noqa: BLE001
             emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
         returned = widened.get(RETURN, k.NONE)
-        block = emitter.block.reached()[0]
-        written = Written(block, tuple(names), emitter.operations, returned, definition.path)
-        text = written.source(name)
-        same = program.same_function(name, text, returned)
-        if same is None:
-            program.written[name], program.sources[name] = written, text
-        return same or name, returned, names
+        return _kept(emitter, name, names, returned), returned, names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def _kept(emitter: Emitter, name: str, parameters: Sequence[str], returned: Kind) -> str:
+    """Adds a function to its program; returns its name, or that of a function of which it is a copy."""
+    block, program, path = emitter.block.reached()[0], emitter.program, emitter.definition.path
+    written = Written(block, tuple(parameters), emitter.operations, returned, path)
+    text = written.source(name)
+    same = program.same_function(name, text, returned)
+    if same is None:
+        program.written[name], program.sources[name] = written, text
+    return same or name
 
 
 def _parameters_for(emitter: Emitter, arguments: dict[str, Value]) -> list[str]:
@@ -187,7 +192,7 @@ def write_program(
     Raises:
         CompileError: As `write_function`.
     """
-    options: dict[str, bool] = {}
+    options: dict[str, Any] = {}
     written: tuple[Program, str, Kind] | None = None
     while True:
         returns_signed = None if RETURN in widened else False

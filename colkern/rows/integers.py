@@ -132,10 +132,9 @@ def remainder_of_text(
     function = rows.iteration.known_object(emitter, call_node.func)
     if function not in (int, int.from_bytes) or len(call_node.args) not in (1, 2):
         return None
-    is_literal = isinstance(divisor_node, ast.Constant)
-    divisor = (
-        divisor_node.value if is_literal else rows.iteration.known_object(emitter, divisor_node)
-    )  # type: ignore[attr-defined]
+    divisor = rows.iteration.known_object(emitter, divisor_node)
+    if isinstance(divisor_node, ast.Constant):
+        divisor = divisor_node.value
     is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
     if not is_known or call_node.keywords:
         return None

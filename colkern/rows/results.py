@@ -213,10 +213,9 @@ class Output:
         return helpers
 
     def _fitter(self, item: Output, tests: list[str]) -> str:
-        full = ["    if header == 0:", "        return True"]
         lines = [
             f"def fits_{self.name}(arena, header):",
-            *([f"    header = {self.listed('header')}", *full] if is_hashed(self.inside) else []),
+            *self._listing("True"),
             "    place = get_word(header)",
             "    for _ in range(list_size(header)):",
             f"        if {' or '.join(tests)}:",
@@ -227,10 +226,9 @@ class Output:
 
     def _putter(self, item: Output) -> str:
         size = 8 * item.kind.words
-        full = ["    if header == 0:", "        return False"]
         lines = [
             f"def put_{self.name}({', '.join(('arena', 'header', *self._list_sinks()))}):",
-            *([f"    header = {self.listed('header')}", *full] if is_hashed(self.inside) else []),
+            *self._listing("False"),
             "    count = list_size(header)",
             f"    word = put({self.name}_items, get_word(header), count * {size})",
             "    if word == 0:",
@@ -241,6 +239,13 @@ class Output:
             lines += ["    for _ in range(count):", *("        " + line for line in settled)]
             lines += [f"        word += {size}"]
         return "\n".join([*lines, "    return True", ""])
+
+    def _listing(self, without_room: str) -> list[str]:
+        """Returns lines that list the entries of a dictionary or set; others have their items in order."""
+        if not is_hashed(self.inside):
+            return []
+        listed = f"    header = {self.listed('header')}"
+        return [listed, "    if header == 0:", f"        return {without_room}"]
 
     def listed(self, code: str) -> str:
         """Returns code for a list of the items of a list, dictionary or set; 0 if the arena has no room."""

@@ -6,6 +6,7 @@ A `match` is the result of a matcher (`colkern.rows.regex.search`), and the text
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from colkern.kernels import text_scanning, text_search
@@ -13,9 +14,10 @@ from colkern.rows.methods import Method
 from colkern.rows.regex import every, search
 
 _FUNCTIONS: dict[str, tuple[str, str, Callable[..., Any]]] = {
-    "search": ("string: str", "match | None", search.search),
-    "match": ("string: str", "match | None", search.match),
-    "fullmatch": ("string: str", "match | None", search.fullmatch),
+    **{
+        how: ("string: str", "match | None", partial(search.body_of, how))
+        for how in ("search", "match", "fullmatch")
+    },
     "findall": ("string: str", "list[str]", every.findall),
     "split": ("string: str, maxsplit: const = 0", "list[str]", every.split),
     "sub": ("repl: const, string: str, count: const = 0", "str", every.sub),

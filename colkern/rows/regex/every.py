@@ -107,18 +107,14 @@ def find_tuples(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any
     )
 
 
+@cache
 def split(pattern: str | re.Pattern[str], maxsplit: int = 0, flags: int = 0) -> Callable[..., Any]:
     """Returns the body of `re.split`, for a list of texts.
 
     Raises:
         CompileError: As `parse`; or if the list may have items that are None.
     """
-    return _split(pattern, int(maxsplit), int(flags))
-
-
-@cache
-def _split(pattern: str | re.Pattern[str], maxsplit: int, flags: int) -> Callable[..., Any]:
-    parsed = parse(pattern, flags)
+    parsed = parse(pattern, int(flags))
     if not all(parsed.always):
         raise CompileError("re.split with a group that may take no part is left to Python")
     each = _appended("part(text, last, spans[1])")
@@ -128,7 +124,7 @@ def _split(pattern: str | re.Pattern[str], maxsplit: int, flags: int) -> Callabl
         "split",
         parsed,
         # For a negative number of splits, Python splits nothing.
-        maxsplit if maxsplit >= 0 else -1,
+        int(maxsplit) if maxsplit >= 0 else -1,
         "int64",
         "int64(0)",
         (

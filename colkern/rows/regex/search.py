@@ -57,16 +57,6 @@ def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
     )
 
 
-def search(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """Returns the body of `re.search`."""
-    return find("search", pattern, int(flags)).body
-
-
-def match(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """Returns the body of `re.match`."""
-    return find("match", pattern, int(flags)).body
-
-
-def fullmatch(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """Returns the body of `re.fullmatch`."""
-    return find("fullmatch", pattern, int(flags)).body
+def body_of(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
+    """Returns the body of `re.search`, `re.match` or `re.fullmatch`, as for `find`."""
+    return find(how, pattern, int(flags)).body

@@ -51,8 +51,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The code that reads the slots of a column of lists: they are copied, since the function may change
-    them.
+    """The code that reads the slots of a column of lists, which are copied: the function may change them.
 
     Args:
         nullable: Whether an item may be null.
@@ -324,8 +323,7 @@ _READERS |= {s.Utf8View: _views(k.TEXT), s.BinaryView: _views(k.BYTES)}
 
 
 def reader_of(data_type: s.DataType, form: Form = PLAIN) -> AnyReader:
-    """Returns the reader for slots of a type; an extension type is read as its storage, an encoded one as
-    its values.
+    """Returns the reader for slots of a type; extension and encoded types are read as their values are.
 
     Args:
         form: The classes that maps and structs have for the function.

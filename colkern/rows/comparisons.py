@@ -105,8 +105,7 @@ def _by_method(
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
-    """Returns both sides, with a constant replaced by an equal one of the other side's kind, if there is
-    one."""
+    """Returns both sides, a constant as an equal one of the other side's kind where there is one."""
     return _constant_like(left, right), _constant_like(right, left)
 
 
@@ -239,8 +238,7 @@ def _are_decimal_and_float(left: k.Kind, right: k.Kind) -> bool:
 
 
 def alike_tuples(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
-    """Returns both sides; a fixed-length tuple next to one whose length depends on the row becomes such a
-    one."""
+    """Returns both sides, a tuple beside one whose length depends on the row as such a tuple."""
     if k.is_tuple(left.kind) and isinstance(right.kind, k.Tuple):
         return left, of_any_length(emitter, right)
     if k.is_tuple(right.kind) and isinstance(left.kind, k.Tuple):
@@ -277,8 +275,7 @@ def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Compiles `==` of items of two tuples. Only Python knows whether two NaN are the same object, hence
-    equal."""
+    """Compiles `==` of items of tuples. Only Python knows whether two NaN are one object, hence equal."""
     codes = [inner(side).code for side in (left, right) if inner(side).kind.name == "float"]
     if len(codes) == 2 and not (left.is_constant or right.is_constant):
         a, b = map(emitter.bind, codes)

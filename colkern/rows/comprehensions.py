@@ -177,8 +177,7 @@ _METHODS_WITHOUT_EFFECTS = {*vars(str), "get"}
 
 
 def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> None:
-    """Write loops over the items of several expressions, one after the other, for methods that change a
-    container.
+    """Write loops over several expressions in turn, for methods that change a container.
 
     All expressions are evaluated before the first item is taken; iterators give each item when its turn
     comes.
@@ -190,8 +189,7 @@ def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> No
 
 @contextmanager
 def evaluated_first(emitter: Emitter, node: ast.expr) -> Iterator[ast.expr]:
-    """Yields an expression for the items of another one, which is evaluated here unless it is an
-    iterator."""
+    """Yields an expression for the items of one that is evaluated here, unless it is an iterator."""
     makes = isinstance(node, ast.Call) and makes_iterator(known_object(emitter, node.func))
     is_view = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in VIEWS
     if makes or is_view or is_iterator(emitter, node):
@@ -436,8 +434,7 @@ def _total_of_several(emitter: Emitter, node: ast.Call, source: ast.expr, initia
 
 
 def _is_exact(kind: k.Kind) -> bool:
-    """Whether the order of the items does not matter for a sum of a kind: floats round, tuples are strung
-    together."""
+    """Whether the order of items does not matter for a sum: floats round, tuples are strung together."""
     return kind.name in ("int", "bool", "Decimal", "timedelta", "never")
 
 

@@ -292,8 +292,7 @@ def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
 def _new(
     emitter: Emitter, node: ast.expr, name: str, entries: Sequence[tuple[Value, ...]]
 ) -> Value:
-    """Makes a container with some items, or keys and values; if all are constants, it copies a constant
-    container."""
+    """Makes a container with items, or keys and values; if all are constants, as a copy of a constant."""
     if len(entries) >= FEWEST_COPIED and all(part.is_constant for each in entries for part in each):
         with emitter.looking():
             kind = new_container(emitter, node, name, 0).kind

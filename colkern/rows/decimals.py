@@ -12,8 +12,7 @@ from colkern.rows.values import Value
 
 
 def result_kind(emitter: Emitter, name: str, result: Kind, arguments: Sequence[Value]) -> Kind:
-    """Returns the kind of a method's result; a decimal gets the largest number of fraction digits it may
-    have."""
+    """Returns the kind of a method's result; a decimal gets the most fraction digits that it may have."""
     decimals = [value.kind for value in arguments if isinstance(value.kind, k.Decimal)]
     others = [value for value in arguments if not isinstance(value.kind, k.Decimal)]
     loose = any(kind.loose for kind in decimals) and all(

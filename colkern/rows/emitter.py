@@ -231,8 +231,7 @@ class Emitter:
         self._names = count
 
     def bind(self, code: str, stem: str = "t") -> str:
-        """Returns a name for an expression that is computed now; names and numbers are returned as they
-        are."""
+        """Returns a name for an expression that is computed now; names and numbers stay as they are."""
         if code.isidentifier() or _is_number(code):
             return code
         name = self.fresh(stem)
@@ -483,8 +482,7 @@ class Emitter:
         return rows.literals.literal(self, value.constant)
 
     def as_choice(self, value: Value | None) -> Value | None:
-        """Returns a function as a choice, so that it may be another function elsewhere; other values
-        unchanged."""
+        """Returns a function as a choice, as it may be another one elsewhere; other values unchanged."""
         is_one = value is not None and value.is_constant and k.is_function(value.constant)
         return self.numbers(value) if is_one else value  # type: ignore[arg-type]
 
@@ -811,8 +809,7 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
 
 
 def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
-    """Returns a node that is derived from one of the user's; the same node each time the function is
-    written.
+    """Returns a node derived from one of the user's; the same one each time the function is written.
 
     Facts about variables and containers are stored by nodes.
     """

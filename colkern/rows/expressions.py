@@ -671,8 +671,7 @@ def iterated(emitter: Emitter, value: Value) -> Value:
 
 
 def looked_into(emitter: Emitter, node: ast.expr) -> Value:
-    """Returns the value of an expression whose items are only read; a display of constants becomes a
-    constant."""
+    """Returns the value of an expression whose items are only read; constants displayed become one."""
     if isinstance(node, ast.List | ast.Set | ast.Dict):
         parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
         plain = [part for part in parts if part is not None and not isinstance(part, ast.Starred)]

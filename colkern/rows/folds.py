@@ -199,8 +199,7 @@ class Fold:
         return Site(self._function.__name__, code.co_filename, code.co_firstlineno, reason)
 
     def _text(self, grouped: bool) -> str:
-        """Returns the loop: all rows update one state, kept in registers, or each updates that of its
-        group."""
+        """Returns the loop: all rows update one state, in registers, or each that of its group."""
         kind = self._states.kind
         names = tuple(f"s_{part}" for part in range(len(zeros(kind))))
         state = of_parts(kind, names)
@@ -249,8 +248,7 @@ class Fold:
         return [f"if {' or '.join(tests)}:", "    arena_begin = get_word(arena)"]
 
     def _plain_rows(self, call: Call, names: Sequence[str], new: Sequence[str]) -> list[str]:
-        """Returns lines for rows without nulls, which update a copy of the state, since one may be left to
-        Python."""
+        """Returns lines for rows without nulls, which update a copy of the state, as one may be left."""
         if call.one_by_one or not self._states.are_fixed:
             return []
         row = [*call.lines, *new]
@@ -294,8 +292,7 @@ class Fold:
         memory: StateMemory,
         groups: Numbers | None = None,
     ) -> Left:
-        """Updates states by a range of rows; returns the number of rows left to Python, by place in the
-        source.
+        """Updates states by a range of rows; returns the number of rows left to Python, by place.
 
         Args:
             states: The states, which are changed.

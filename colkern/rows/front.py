@@ -189,8 +189,7 @@ def variables_of(code: types.CodeType) -> set[str]:
 
 
 def _place_iterators(body: list[ast.stmt]) -> None:
-    """Move a generator expression, or a call of `map` and the like, to the single place where its variable
-    is read.
+    """Move a generator expression, or a call such as `map(…)`, to where its variable is read.
 
     Only if nothing else happens in between: it is read by the next statement, or only assignments of
     constants or empty containers to other variables come before that. A variable that the next statement
@@ -445,8 +444,7 @@ _READING = (
 
 
 def is_constant_of(form: type, name: str) -> bool:
-    """Whether an attribute of a class is a plain value, shared by its instances; methods and properties are
-    not."""
+    """Whether an attribute of a class is a plain value of all instances, no method or property."""
     attribute = inspect.getattr_static(form, name, None)
     return attribute is not None and not hasattr(attribute, "__get__")
 
@@ -541,8 +539,7 @@ def take_sources(sources: Sources) -> None:
 
 
 def _key(function: types.FunctionType) -> str:
-    """Returns a key for a function that is the same in all processes; it changes when the function is
-    edited."""
+    """Returns a key for a function, the same in all processes; another one once it is edited."""
     code = function.__code__
     place = code.co_filename, code.co_firstlineno, code.co_name
     return hashlib.sha256(repr((place, _content(code))).encode()).hexdigest()

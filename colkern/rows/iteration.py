@@ -139,8 +139,7 @@ MOST_ROUNDS_APART = 16
 def _first_that_compiles(
     emitter: Emitter, write: Callable[[], None], otherwise: Callable[[], None]
 ) -> None:
-    """Write something in one way; if parts have no compiled form, in another way, if that has fewer such
-    parts."""
+    """Write something in one way, or in another way if that has fewer parts without a compiled form."""
     before, node, gaps = emitter.state(), emitter.node, emitter.gaps
     refusal: CompileError | None = None
     try:

@@ -151,8 +151,7 @@ def choice_of(functions: Iterable[Any]) -> Choice:
 
 
 def is_function(value: object) -> bool:
-    """Whether a constant is a function, including functions that are defined in the row function, or a
-    pattern."""
+    """Whether a constant is a function, also one within the row function, or a pattern."""
     return callable(value) or isinstance(
         value, ast.FunctionDef | ast.Lambda | re.Pattern | PatternText
     )
@@ -341,8 +340,7 @@ def is_deque(kind: Kind) -> bool:
 
 
 def origins(kind: Kind) -> tuple[object, ...]:
-    """Returns facts that equal kinds may differ in: the displays of containers, and whether they are
-    constant."""
+    """Returns facts that equal kinds may differ in: containers' displays, and whether they are constant."""
     return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 
@@ -679,8 +677,7 @@ def joined(left: Kind, right: Kind) -> Kind | None:
 
 
 def may_be_in_document(kind: Kind) -> bool:
-    """Whether all values of a kind may be values of a document; containers that displays make may become
-    so."""
+    """Whether all values of a kind may be in a document; containers of displays may become so."""
     kind = present(kind)
     if isinstance(kind, Container):
         wanted = {form_of(each): each for each in CONTENT.items[1:]}.get(form_of(kind))

@@ -780,8 +780,7 @@ _PUBLIC = by_module(REPLACED)
 
 
 def replacement(function: Any) -> Any:
-    """Returns the function that is compiled in place of one of the standard library; other values
-    unchanged."""
+    """Returns the function that is compiled in place of a library's; other values unchanged."""
     if isinstance(function, NewType):
         return same
     owner = getattr(function, "__self__", None)

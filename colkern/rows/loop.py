@@ -250,8 +250,7 @@ def loop_source(
 
 
 def made_in_results(source: str) -> str:
-    """Rewrites a function so that its bodies write the text that it returns to the results, not to the
-    arena.
+    """Rewrites a function so that the text that it returns is made in the results, not the arena.
 
     Its other values are still in the arena, and not after the previous row's result, so a processor need
     not wait for the length of that result to begin with the next row.
@@ -327,8 +326,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
 
 
 def digest(program: Program) -> str:
-    """Returns the facts on which compiled code depends besides its text: package files and generated
-    bodies."""
+    """Returns what compiled code depends on beside its text: package files and generated bodies."""
     from colkern.cpu.sources import source_key
 
     # The key of machine code has the files of `colkern.cpu` already.

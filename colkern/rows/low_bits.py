@@ -146,8 +146,7 @@ class _Analysis:
                     yield from self._reads(child, place)
 
     def _masked(self, node: ast.BinOp) -> ast.expr | None:
-        """Returns the operand of which an operator with a constant needs at most 64 bits; None if there is
-        none."""
+        """Returns the operand of which an operator needs at most 64 bits; None if there is none."""
         if isinstance(node.op, ast.BitAnd) and isinstance(node.left, ast.Constant):
             return node.right if is_mask(node.op, node.left.value) else None
         return node.left if is_mask(node.op, self._integer(node.right)) else None

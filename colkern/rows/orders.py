@@ -122,8 +122,7 @@ def has_own_order(kind: Any, by_key: bool) -> bool:
 def _sorted(
     emitter: Emitter, list_: Value, reverse: Value, by_key: bool, node: ast.Call, is_set: bool
 ) -> Value:
-    """Returns a list in order. Two items of a set must not have equal keys: their order in the set is
-    unknown."""
+    """Returns a list in order. Items of a set must have different keys, as their order is unknown."""
     kind = k.container(list_.kind)
     if kind.items[0] == k.NEVER:
         return list_

@@ -307,8 +307,7 @@ class Plan(Replanned):
         return results, Counter({program.site_of(n): count for n, count in counts.items()})
 
     def _explain(self, error: Exception) -> None:
-        """Raise an error that names the function if Numba rejects its source, which is a mistake of
-        colkern's."""
+        """Raise an error that names the function if Numba rejects its source: a mistake of colkern's."""
         from numba.core.errors import NumbaError
 
         if isinstance(error, NumbaError):

@@ -61,9 +61,7 @@ class Block:
             yield depth, "pass"
 
     def reached(self) -> tuple[Block, bool]:
-        """Returns the block without lines behind a place that each row leaves, and whether any row comes to
-        its end.
-        """
+        """Returns the block without lines that no row reaches, and whether any row comes to its end."""
         kept: list[str | Block] = []
         then = is_reached = True
         for line, inside in pairwise([*self.lines, ""]):
@@ -330,8 +328,7 @@ class Program:
         )
 
     def code_of(self, kind: object) -> int:
-        """Returns the code of a class of exceptions; users' classes get codes in the order of their first
-        use."""
+        """Returns the code of a class of exceptions; users' classes get theirs in the order of use."""
         is_plain = type(kind) is type and issubclass(kind, Exception)
         written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
         # Only Python can run a constructor of the user's.

@@ -117,8 +117,7 @@ class Output:
 
     @property
     def is_one_text(self) -> bool:
-        """Whether a row's result is a single text or byte string, which a body can write directly to the
-        results."""
+        """Whether a row's result is a single text, or bytes, which a body can write to the results."""
         return self.name == "r" and self.is_text
 
     @property
@@ -256,8 +255,7 @@ class Output:
         return f"list_of_entries(arena, {key}, {sum(value)}, {code})"
 
     def _settled(self, place: str, at: int) -> Iterator[str]:
-        """Yields lines that append the texts and lists of an item, whose words begin `at` bytes after a
-        place."""
+        """Yields lines that append an item's texts and lists; its words begin `at` bytes after a place."""
         if isinstance(self.kind, k.Optional):
             there = list(self._settled_inside(place, at + 8))
             if there:
@@ -307,8 +305,7 @@ class Output:
     def of_words(
         self, target: Target, words: Items, at: int, there: Items | None, written: Written
     ) -> None:
-        """Sets the slots of items from their words: a row for each item, in which its part begins at column
-        `at`."""
+        """Sets the slots of items from their words, a row for each; its part begins at column `at`."""
         if isinstance(self.kind, k.Optional):
             valid = written[f"{self.name}_valid"] = words[:, at] == 0
             there = valid if there is None else valid & there

@@ -264,8 +264,7 @@ def _is_own_use(node: ast.Attribute, kind: Any, is_called: bool) -> bool:
 
 
 def _on_itself(node: ast.expr, form: type) -> tuple[list[Any], ast.expr]:
-    """Returns the calls of methods that return their instance, one on the result of another, and the
-    expression of the instance."""
+    """Returns the calls of methods, one on another's result, that return their instance, and that."""
     calls = []
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if not returns_itself(form, node.func.attr):

@@ -365,8 +365,7 @@ class _Reader:
         return _Through(k.NEVER, variables)
 
     def _loop(self, code: str, block: Block, variables: Variables) -> Term:
-        """Returns the tree of a loop: of a turn, and where that does not end the loop, of the turns behind
-        it."""
+        """Returns the tree of a loop: of a turn, and of the turns behind it where it does not end."""
         if code != "True" or next(self._turns) >= MOST_TURNS:
             self._refuse(f"a loop that constants do not end within {MOST_TURNS} turns")
         turn = mapped(self._run(block.lines, dict(variables)), partial(_passed, "continue"))
@@ -410,8 +409,7 @@ class _Reader:
         return Choice(k.NEVER, ended, others, follow(_joined(tree)))
 
     def _assign(self, line: str, variables: Variables) -> Choice | None:
-        """Binds the variables of an assignment; returns a choice with an exception, if Python may raise
-        here."""
+        """Binds the variables of an assignment; returns a choice with an exception that may be raised."""
         statement = ast.parse(line).body[0]
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             counted = ast.BinOp(statement.target, statement.op, statement.value)
@@ -457,8 +455,7 @@ class _Reader:
         return guard
 
     def _or_missing(self, value: ast.expr, variables: Variables) -> Term:
-        """Returns the term of a variable's value; without one, the function is refused if it reads the
-        variable."""
+        """Returns the term of a variable's value, or that it has none, which refuses what reads it."""
         try:
             return self._of(value, variables)
         except NoTermError as error:
@@ -699,8 +696,7 @@ def _constant(value: object) -> Term | None:
 
 
 def _passed(name: str, end: Term) -> Term:
-    """Returns a jump of a name as the end of a block after which the function continues; other ends as
-    they are."""
+    """Returns a jump of a name as an end after which the function continues; others as they are."""
     if isinstance(end, _Jump) and end.name == name:
         return _Through(k.NEVER, end.variables)
     return end

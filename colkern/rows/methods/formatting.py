@@ -85,8 +85,7 @@ LATER = {"width_": "9173", "precision_": "14"}
 
 
 def body_of_sizes(kind: type, specification: str) -> tuple[Callable[..., Any], list[str]] | None:
-    """Returns the body of a format with placeholders of `LATER`, and its parameters for them; None if there
-    is none."""
+    """Returns the body of a format with placeholders of `LATER`, and its parameters, if there is one."""
     try:
         format(kind(), specification)
     except (ValueError, OverflowError):

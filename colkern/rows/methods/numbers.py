@@ -124,8 +124,7 @@ def _of_unsigned() -> list[Method]:
 
 
 def _functions() -> list[Method]:
-    """Returns the rows for functions of `math` in C's library, with tests for where Python raises or may
-    raise."""
+    """Returns the rows for functions of C's `math`, with tests for where Python may raise."""
     checks = {
         "sqrt": "{0} < 0.0",
         "log1p": "{0} <= -1.0",

@@ -157,8 +157,7 @@ class _Writer:
         return self.numbers
 
     def constant(self, kind: str, *words: int) -> str:
-        """Returns the name of a named tuple: Numba would compile a helper again for each number or plain
-        tuple."""
+        """Returns the name of a named tuple; Numba compiles a helper again for each plain tuple."""
         value: object = _SCANNING[kind](*map(signed, words))
         return self.constants.setdefault(value, f"{kind}_{len(self.constants)}")
 
@@ -570,8 +569,7 @@ _CONDITIONS = {
 
 
 def _byte_behind(chain: Chain) -> Chain:
-    """Returns a chain from a one-byte literal on, if only begins and ends of groups come before it; else
-    None."""
+    """Returns a chain from a one-byte literal on, if only ends of groups come before; else None."""
     while chain is not None and isinstance(chain[0], Open | Close):
         chain = chain[1]
     if chain is not None and isinstance(chain[0], Literal) and len(chain[0].bytes) == 1:

@@ -576,6 +576,13 @@ def permutations(iterable: Any, r: Any = None) -> Iterator[Any]:
     yield from chosen(pool, r, len(pool) if r is None else r, -1)
 
 
+def timegm(fields: Any) -> Any:
+    """`calendar.timegm`."""
+    year, month, day, hour, minute, second = fields[:6]
+    days = date(year, month, 1).toordinal() - 719163 + day - 1
+    return ((days * 24 + hour) * 60 + minute) * 60 + second
+
+
 def accumulate(iterable: Any, func: Any = operator.add, initial: Any = None) -> Iterator[Any]:
     """`itertools.accumulate`."""
     items = [*iterable] if initial is None else [initial, *iterable]
@@ -682,9 +689,12 @@ REPLACED: dict[str, Any] = {
     **_named("Counter", Counter.__eq__, Counter.__iadd__, Counter.__isub__, elements),
     "OrderedDict.fromkeys": ordered_from_keys,
     **_named("base64", b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode),
+    "base64.standard_b64decode": b64decode,
+    "base64.standard_b64encode": b64encode,
     **_named("binascii", hexlify, unhexlify),
     **_in_python(bisect, "bisect", "bisect_left", "bisect_right"),
     **_in_python(bisect, "insort", "insort_left", "insort_right"),
+    **_named("calendar", timegm),
     "bytes.fromhex": from_hex,
     "bytes.hex": as_hex,
     "csv.reader": text_library.read_csv,

@@ -34,7 +34,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -159,6 +159,29 @@ class Bound:
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         function.__qualname__ = f"{body.__name__}_{digest}"
         return helper(function)
+
+
+def steps_of(kind: str, body: Body) -> list[Method]:
+    """Returns the rows of `[::]`, each bound of which may be None, from a body with `start` and `stop`."""
+    firsts: tuple[tuple[str, dict[str, Any]], ...] = (("int", {}), ("None", {"start": FIRST}))
+    lasts: tuple[tuple[str, dict[str, Any]], ...] = (("int", {}), ("None", {"stop": LAST}))
+    return [
+        Method(
+            "[::]",
+            f"({kind}, {start}, {stop}, int) -> {kind}",
+            Bound(body, **first, **last) if first or last else body,
+        )
+        for start, first in firsts
+        for stop, last in lasts
+    ]
+
+
+def in_order(kind: str, order: Body, signs: Sequence[str] = COMPARISONS[2:]) -> list[Method]:
+    """Returns the rows that compare two values, from a body whose result is below, at or above 0."""
+    return [
+        Method(sign, f"({kind}, {kind}) -> bool", Bound(order, result=f"{{}} {sign} 0"))
+        for sign in signs
+    ]
 
 
 def raised_by(function: Callable[..., Any], *arguments: Any) -> str:

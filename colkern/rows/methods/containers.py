@@ -9,7 +9,7 @@ import operator
 from typing import Any
 
 from colkern.kernels import constant_tables, row_dicts, row_lists, row_sets, row_sorting
-from colkern.rows.methods import FIRST, LAST, Body, Bound, Method, raised_by
+from colkern.rows.methods import Body, Bound, Method, in_order, raised_by, steps_of
 
 _COPY = Bound(row_lists.repeat, times=1)
 
@@ -64,16 +64,7 @@ _LISTS = [
     ),
     Method("[:]", "(list[T], None, int) -> list[T]", Bound(row_lists.slice_list, start=0, step=1)),
     Method("[:]", "(list[T], None, None) -> list[T]", _COPY),
-    Method("[::]", "(list[T], int, int, int) -> list[T]", row_lists.slice_list),
-    Method("[::]", "(list[T], int, None, int) -> list[T]", Bound(row_lists.slice_list, stop=LAST)),
-    Method(
-        "[::]", "(list[T], None, int, int) -> list[T]", Bound(row_lists.slice_list, start=FIRST)
-    ),
-    Method(
-        "[::]",
-        "(list[T], None, None, int) -> list[T]",
-        Bound(row_lists.slice_list, start=FIRST, stop=LAST),
-    ),
+    *steps_of("list[T]", row_lists.slice_list),
     Method("in", "(T, list[T]) -> bool", row_lists.is_in),
     Method("+", "(list[T], list[T]) -> list[T]", row_lists.concatenate),
     Method("*", "(list[T], int) -> list[T]", row_lists.repeat),
@@ -84,10 +75,7 @@ _LISTS = [
     ),
     Method("==", "(list[T], list[T]) -> bool", row_lists.lists_equal),
     Method("!=", "(list[T], list[T]) -> bool", Bound(row_lists.lists_equal, result="not {}")),
-    Method("<", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} < 0")),
-    Method("<=", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} <= 0")),
-    Method(">", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} > 0")),
-    Method(">=", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} >= 0")),
+    *in_order("list[T]", row_lists.compare_lists),
     Method("list.clear", "(list[T]) -> None", row_lists.clear),
     Method("list.copy", "(list[T]) -> list[T]", _COPY),
     Method("list.count", "(list[T], T) -> int", row_lists.count),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 
 from colkern.kernels import row_decimals
-from colkern.rows.methods import Body, Bound, Method, raised_by
+from colkern.rows.methods import COMPARISONS, Body, Bound, Method, in_order, raised_by
 
 _ROUNDED: dict[str | None, Body] = {
     name: Bound(row_decimals.rounded, "value", "to", exponent="to.exponent", way=way)
@@ -26,26 +26,18 @@ def _to_integer(way: int) -> Body:
     return Bound(row_decimals.integer_of, way=way)
 
 
-_OPERATORS: dict[str, tuple[Body, str]] = {
-    "+": (row_decimals.add, "Decimal"),
-    "-": (Bound(row_decimals.add, "left", "right", right="negate(right)"), "Decimal"),
-    "*": (row_decimals.multiply, "Decimal"),
-    "/": (row_decimals.divide, "Decimal"),
-    "//": (row_decimals.floor_divide, "Decimal"),
-    "%": (row_decimals.modulo, "Decimal"),
-    "==": (Bound(row_decimals.difference, result="{} == 0"), "bool"),
-    "!=": (Bound(row_decimals.difference, result="{} != 0"), "bool"),
-    "<": (Bound(row_decimals.difference, result="{} < 0"), "bool"),
-    "<=": (Bound(row_decimals.difference, result="{} <= 0"), "bool"),
-    ">": (Bound(row_decimals.difference, result="{} > 0"), "bool"),
-    ">=": (Bound(row_decimals.difference, result="{} >= 0"), "bool"),
+_OPERATORS: dict[str, Body] = {
+    "+": row_decimals.add,
+    "-": Bound(row_decimals.add, "left", "right", right="negate(right)"),
+    "*": row_decimals.multiply,
+    "/": row_decimals.divide,
+    "//": row_decimals.floor_divide,
+    "%": row_decimals.modulo,
 }
 
 METHODS: list[Method] = [
-    *(
-        Method(name, f"(Decimal, Decimal) -> {result}", body)
-        for name, (body, result) in _OPERATORS.items()
-    ),
+    *(Method(name, "(Decimal, Decimal) -> Decimal", body) for name, body in _OPERATORS.items()),
+    *in_order("Decimal", row_decimals.difference, COMPARISONS),
     Method("neg", "(Decimal) -> Decimal", row_decimals.negate),
     Method("pos", "(Decimal) -> Decimal", row_decimals.same),
     Method("abs", "(Decimal) -> Decimal", row_decimals.absolute),

@@ -19,7 +19,7 @@ from colkern.kernels import (
     text_splitting,
     text_tests,
 )
-from colkern.rows.methods import FIRST, LAST, Body, Bound, Method, raised_by
+from colkern.rows.methods import Body, Bound, Method, in_order, raised_by, steps_of
 
 _CHARACTERS = [
     Method("len", "(str) -> int", text_characters.length),
@@ -34,10 +34,7 @@ _CHARACTERS = [
 _COMPARISON = [
     Method("==", "(str, str) -> bool", text_comparison.equal),
     Method("!=", "(str, str) -> bool", Bound(text_comparison.equal, result="not {}")),
-    Method("<", "(str, str) -> bool", Bound(text_comparison.order, result="{} < 0")),
-    Method("<=", "(str, str) -> bool", Bound(text_comparison.order, result="{} <= 0")),
-    Method(">", "(str, str) -> bool", Bound(text_comparison.order, result="{} > 0")),
-    Method(">=", "(str, str) -> bool", Bound(text_comparison.order, result="{} >= 0")),
+    *in_order("str", text_comparison.order),
     Method(
         "min", "(str, str) -> str", Bound(text_comparison.order, result="right if {} > 0 else left")
     ),
@@ -129,14 +126,7 @@ _PARTS = [
     Method("[:]", "(str, int, None) -> str", text_parts.slice_from),
     Method("[:]", "(str, None, int) -> str", text_parts.slice_to),
     Method("[:]", "(str, None, None) -> str", "{0}"),
-    Method("[::]", "(str, int, int, int) -> str", text_parts.slice_step),
-    Method("[::]", "(str, int, None, int) -> str", Bound(text_parts.slice_step, stop=LAST)),
-    Method("[::]", "(str, None, int, int) -> str", Bound(text_parts.slice_step, start=FIRST)),
-    Method(
-        "[::]",
-        "(str, None, None, int) -> str",
-        Bound(text_parts.slice_step, start=FIRST, stop=LAST),
-    ),
+    *steps_of("str", text_parts.slice_step),
     *(
         Method(f"str.{name}", f"(str{given}) -> str", body)
         for name, ends in STRIPS.items()

@@ -11,7 +11,7 @@ import ast
 import datetime
 import itertools
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
@@ -27,9 +27,9 @@ from colkern.rows.values import Value, zeros
 
 
 class NoTermError(Exception):
-    """A function has no term; has the reason, and the line of its source."""
+    """A function has no term; has the reason, and the line of its source, 0 if that is not known."""
 
-    def __init__(self, reason: str, line: int) -> None:
+    def __init__(self, reason: str, line: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
         self.line = line
@@ -193,7 +193,7 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
         NoTermError: If there is none.
     """
     if program.wraps or program.has_numpy:
-        raise NoTermError("its numbers are NumPy's", 0)
+        raise NoTermError("its numbers are NumPy's")
     variables: Variables = {}
     for parameter, value in arguments.items():
         if value.is_constant:
@@ -207,7 +207,7 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
         tree, lambda end: _composed(kind, end.parts) if isinstance(end, _Returned) else end
     )
     if next(turns) and _size(term, {}) > _MOST_OF_LOOPS:
-        raise NoTermError("its expression is too large", 0)
+        raise NoTermError("its expression is too large")
     return term
 
 
@@ -242,7 +242,7 @@ def _given(name: str, kind: Kind) -> Iterator[Term]:
         return
     of = k.present(kind)
     if isinstance(of, k.Compound | k.Container):
-        raise NoTermError(f"a parameter of the kind {of} has no native form: {name}", 0)
+        raise NoTermError(f"a parameter of the kind {of} has no native form: {name}")
     argument = Argument(of, name)
     if isinstance(kind, k.Optional):
         yield IsNone(k.BOOL, argument)
@@ -282,6 +282,17 @@ def chosen(test: Term, then: Term, otherwise: Term) -> Term:
     if _is(then, True) and otherwise.kind == k.BOOL:
         return Logic(k.BOOL, "or", (test, otherwise))
     return Choice(then.kind if then.kind.words else otherwise.kind, test, then, otherwise)
+
+
+def joined(name: str, terms: Iterable[Term]) -> Term:
+    """Returns `and` or `or` of tests, in its shortest form."""
+    is_and = name == "and"
+    kept = tuple(term for term in terms if not _is(term, is_and))
+    if any(_is(term, not is_and) for term in kept):
+        return FALSE if is_and else TRUE
+    if len(kept) < 2:
+        return kept[0] if kept else TRUE if is_and else FALSE
+    return Logic(k.BOOL, name, kept)
 
 
 def _is(term: Term, value: bool) -> bool:
@@ -589,12 +600,7 @@ class _Reader:
         terms = tuple(self._of(value, variables) for value in values)
         if any(term.kind != k.BOOL for term in terms):
             self._refuse("bits of numbers")
-        kept = tuple(term for term in terms if not _is(term, is_and))
-        if any(_is(term, not is_and) for term in kept):
-            return FALSE if is_and else TRUE
-        if len(kept) < 2:
-            return kept[0] if kept else TRUE if is_and else FALSE
-        return Logic(k.BOOL, "and" if is_and else "or", kept)
+        return joined("and" if is_and else "or", terms)
 
     def _truth(self, node: ast.expr, variables: Variables) -> Term:
         """Returns the term of `… != 0`, which also tests for an exception, or a text that is not empty."""

@@ -22,7 +22,7 @@ from pyspark.sql import functions as f
 from colkern.kernels.calendar import KEPT
 from colkern.rows.table import NO_DEFAULT, Parameter, Row, table
 from colkern.spark.native.rule import Operand, literal
-from colkern.spark.native.rules import RULES
+from colkern.spark.native.translation import RULES
 
 pytestmark = pytest.mark.spark
 

@@ -47,9 +47,8 @@ from colkern.spark.native.date_rules import days_of, instant_of, seconds_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor, less
 from colkern.spark.native.rule import COMPARED, Operand, no_form
-from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import part_of_split, sliced
-from colkern.spark.native.translation import spark_type_of, translated
+from colkern.spark.native.translation import RULES, spark_type_of, translated
 
 Value: TypeAlias = Column | Integer
 

@@ -27,7 +27,7 @@ from colkern.spark.functions.compiling import LeftRows
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.worker_calls import ArrowFunction, Columns
 from colkern.spark.native.functions import default_plan
-from colkern.spark.native.planned_aggregates import PlannedAggregate
+from colkern.spark.native.reducers import PlannedAggregate
 from colkern.spark.types import arrow_schema, spark_type
 from colkern.spark.worker_errors import told_plainly
 

@@ -28,7 +28,7 @@ from colkern.spark.native.functions import (
     default_plan,
     require_plan,
 )
-from colkern.spark.native.planned_aggregates import PlannedAggregate
+from colkern.spark.native.reducers import PlannedAggregate
 from colkern.spark.types import arrow_type, spark_type
 
 if TYPE_CHECKING:

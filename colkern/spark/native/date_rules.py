@@ -347,10 +347,7 @@ def _moved_day(day: Operand, duration: Operand, sign: int) -> tuple[Column, Colu
         return _moved_by(day.column, duration.constant.days * sign)
     days = days_of(duration) * sign
     number = as_long(f.unix_date(day.column)) + days
-    return (
-        f.date_from_unix_date(number.try_cast("int")),
-        ~number.between(FIRST_DAY, LAST_DAY),
-    )
+    return (f.date_from_unix_date(number.try_cast("int")), ~number.between(FIRST_DAY, LAST_DAY))
 
 
 def _moved_for(instant: Column, duration: datetime.timedelta) -> tuple[Column, Column]:
@@ -566,13 +563,8 @@ RULES: Rules = {
     ("datetime.date", "(year: int, month: int, day: int) -> date"): Rule(
         _new_day, _none_of(_is_day)
     ),
-    (
-        "datetime.datetime",
-        f"(year: int, month: int, day: int, {_NEW_CLOCK}) -> datetime",
-    ): Rule(
-        _new_instant,
-        _none_of(_is_instant),
-        is_total=False,
+    ("datetime.datetime", f"(year: int, month: int, day: int, {_NEW_CLOCK}) -> datetime"): Rule(
+        _new_instant, _none_of(_is_instant), is_total=False
     ),
     ("date.replace", f"(date, {_DATE_FORM}) -> date"): _replacing(_DAY_FIELDS, _new_day, _is_day),
     ("datetime.replace", f"(datetime, {_DATE_FORM}, {_CLOCK_FORM}) -> datetime"): _replacing(

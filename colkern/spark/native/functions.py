@@ -70,11 +70,8 @@ UNTYPED = "void"
 
 
 def default_plan() -> PlanName:
-    """Returns the plan of functions that name none.
-
-    Raises:
-        ValueError: If `COLKERN_SPARK_PLAN` names no plan.
-    """
+    """Returns the plan of functions that name none; raises ValueError if `COLKERN_SPARK_PLAN` names no
+    plan."""
     return require_plan(os.environ.get("COLKERN_SPARK_PLAN", "auto"), "COLKERN_SPARK_PLAN")
 
 
@@ -88,18 +85,12 @@ def require_plan(plan: str, what: str) -> PlanName:
 
 @dataclass(frozen=True)
 class Typed:
-    """A row function as a term of its arguments.
-
-    Args:
-        kind: The kind of its result.
-        parameters: The kinds of its parameters by their names.
-        nullable: The parameters that may be None.
-    """
+    """A row function as a term of its arguments."""
 
     term: Term
-    kind: Kind
-    parameters: Mapping[str, Kind]
-    nullable: frozenset[str]
+    kind: Kind  #: The kind of its result.
+    parameters: Mapping[str, Kind]  #: The kinds of its parameters by their names.
+    nullable: frozenset[str]  #: The parameters that may be None.
 
 
 class PlannedFunction:
@@ -135,9 +126,9 @@ class PlannedFunction:
         self._uses: int | None = None
         try:
             if plan == "arrow":
-                raise NoTermError("plan='arrow'", 0)
+                raise NoTermError("plan='arrow'")
             if columns is None:
-                raise NoTermError("its hints do not give the types of all its columns", 0)
+                raise NoTermError("its hints do not give the types of all its columns")
             self._typed = self._read(columns)
             if plan == "auto" and isinstance(function, Udf):
                 require_quick(self._typed.term)
@@ -154,9 +145,10 @@ class PlannedFunction:
         """The results for columns, given in order or by the names of the parameters."""
         arguments = self._arguments(columns, named)
         # Each text of a column is a question to Java.
-        texts = (
-            {} if arguments is None else {name: _shown(each) for name, each in arguments.items()}
-        )
+        texts = {
+            name: each if isinstance(each, str) else text_of(each)
+            for name, each in (arguments or {}).items()
+        }
         if arguments is not None and self._may_be_native(arguments, texts):
             try:
                 return self._native(arguments, texts)
@@ -168,11 +160,8 @@ class PlannedFunction:
     def _arguments(
         self, columns: Sequence[Column | str], named: Mapping[str, Column | str]
     ) -> Mapping[str, Column | str] | None:
-        """Returns the columns of the parameters; None if there is no expression of them.
-
-        Raises:
-            TypeError: If there is not one column for each parameter.
-        """
+        """Returns the columns of the parameters; None if there is no expression of them. Raises TypeError
+        if there is not one column for each parameter."""
         ordered = self._row_function.in_order(columns, named)
         if self._typed is None or self._reason is not None:
             return None
@@ -215,11 +204,8 @@ class PlannedFunction:
     def _may_be_native(
         self, arguments: Mapping[str, Column | str], texts: Mapping[str, str]
     ) -> bool:
-        """Whether columns may stand in several places of an expression; `texts` are Spark's of them.
-
-        Raises:
-            CompileError: If a column may differ from place to place, and the plan is "native".
-        """
+        """Whether columns may stand in several places of an expression; `texts` are Spark's of them. Raises
+        CompileError if a column may differ from place to place, and the plan is "native"."""
         if not self._must and any(map(is_long, texts.values())):
             return False
         for name, column in arguments.items():
@@ -239,11 +225,7 @@ class PlannedFunction:
 
     def explanation(self, is_in_worker: bool = False) -> str:
         """Returns a line with the function's plan, and if it is not native, the reason and the cost of a
-        batch.
-
-        Args:
-            is_in_worker: Whether it runs in a worker for some columns, though it has a native plan.
-        """
+        batch; it may run in a worker for some columns (`is_in_worker`), though it has a native plan."""
         if self._reason is None and is_in_worker:
             return f"{self._name}: arrow, in a Python worker: {_OTHER_COLUMNS}{self._costs()}"
         if self._reason is None:
@@ -409,14 +391,10 @@ _NOTES_LINES = "_enable_debugging_cache"
 
 @dataclass(frozen=True)
 class Unplanned:
-    """A function that can run in one way only.
-
-    Args:
-        way: The way in which it runs, and why.
-    """
+    """A function that can run in one way only."""
 
     name: str
-    way: str
+    way: str  #: The way in which it runs, and why.
     is_native = False
 
     def explanation(self, is_in_worker: bool = False) -> str:
@@ -428,23 +406,15 @@ KNOWN: dict[str, PlannedFunction | Unplanned] = {}
 """The functions of this process, the last one of each name: a frame may outlive its function."""
 
 
-def _shown(column: Column | str) -> str:
-    return column if isinstance(column, str) else text_of(column)
-
-
 def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
-    """Returns a row function as a term.
-
-    Raises:
-        NoTermError: If it has none, or one without an expression.
-    """
+    """Returns a row function as a term; raises NoTermError if it has none, or one without an expression."""
     if not function.pure:
-        raise NoTermError("it is declared with pure=False", 0)
+        raise NoTermError("it is declared with pure=False")
     if function.nulls not in ("propagate", "pass"):
-        raise NoTermError("it has a default for nulls", 0)
+        raise NoTermError("it has a default for nulls")
     plan = function.plan(*columns)
     if not isinstance(plan, Plan):
-        raise NoTermError("it runs in Python", 0)
+        raise NoTermError("it runs in Python")
     term = plan.term()
     require_forms(term)
     require_result_type(plan.kind, plan.returns)
@@ -456,20 +426,17 @@ def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
 def require_result_type(kind: Kind, returns: s.DataType) -> None:
     """Raise NoTermError if results of a kind are not of the type that Spark has for them."""
     if spark_type_of(kind) != spark_type(returns).simpleString().replace("`", ""):
-        raise NoTermError(f"its results are {returns}", 0)
+        raise NoTermError(f"its results are {returns}")
 
 
 def taken(given: Mapping[str, Kind]) -> tuple[dict[str, Kind], frozenset[str]]:
-    """Returns the kinds of the parameters where they are not None, and the parameters that may be None.
-
-    Raises:
-        NoTermError: If a native plan does not take such a column.
-    """
+    """Returns the kinds of the parameters where they are not None, and the parameters that may be None;
+    raises NoTermError if a native plan does not take such a column."""
     kinds = {
         name: kind.of if isinstance(kind, k.Optional) else kind for name, kind in given.items()
     }
     for name, kind in kinds.items():
         if scalar_type(kind) is None:
-            raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}", 0)
+            raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}")
     may_be_none = (name for name, kind in given.items() if isinstance(kind, k.Optional))
     return kinds, frozenset(may_be_none)

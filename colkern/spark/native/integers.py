@@ -18,21 +18,17 @@ DECIMAL = "decimal(38,0)"
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer, with its bounds and the columns that represent it.
+    """An integer, with its bounds and the columns that represent it."""
 
-    Args:
-        column: Its bigint; null where it exceeds 64 bits.
-        wide: Returns its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
-        rounded: The double from which it was rounded, itself an integer; it may have any size.
-        is_tight: Whether `column` is null only where the integer exceeds 64 bits, not where only one from
-            which it is computed does.
-    """
-
-    column: Column
+    column: Column  #: Its bigint; null where it exceeds 64 bits.
     low: int = LEAST
     high: int = MOST
+    #: Returns its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
     wide: Callable[[], Column] | None = None
+    #: The double from which it was rounded, itself an integer; it may have any size.
     rounded: Column | None = None
+    #: Whether `column` is null only where the integer exceeds 64 bits, not where only one from which it is
+    #: computed does.
     is_tight: bool = False
 
     @cached_property
@@ -52,11 +48,8 @@ def known(value: int) -> Integer:
 
 
 def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
-    """Returns the integer that a method of the table gives, with the bounds of the method's results.
-
-    Args:
-        divided: The dividend and the divisor of `//` and `%`.
-    """
+    """Returns the integer that a method of the table gives, with the bounds of the method's results;
+    `divided` are the dividend and the divisor of `//` and `%`."""
     low, high = BOUNDS.get(name.rpartition(".")[2], (LEAST, MOST))
     if divided and divided[1].low == divided[1].high > 0:
         of, by = divided[0], divided[1].low
@@ -124,11 +117,7 @@ def as_float(value: Integer, what: str) -> Column:
 
 
 def of_double(number: Column, rounded: Column) -> Integer:
-    """Returns the integer to which a finite double is rounded.
-
-    Args:
-        rounded: The bigint, for doubles that have one.
-    """
+    """Returns the integer to which a finite double is rounded: `rounded`, where that is a bigint."""
     is_bigint = (number >= float(LEAST)) & (number < -float(LEAST))
     # From here on, all doubles are integers.
     is_small = f.abs(number) < float(1 << 52)
@@ -216,13 +205,8 @@ def may_be_divided(left: Integer, right: Integer) -> bool:
 
 
 def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str) -> Integer:
-    """Returns `left // right` or `left % right` for a constant divisor and a dividend that may exceed 64
-    bits.
-
-    Args:
-        narrow: The result where the dividend fits into 64 bits, null elsewhere.
-        right: The divisor, a constant above 0.
-    """
+    """Returns `left // right` or `left % right` for a divisor that is a constant above 0, and a dividend
+    that may exceed 64 bits; `narrow` is the result where it does not, null elsewhere."""
     by = right.decimal
     rest = f.try_mod(left.decimal, by)
     wide = f.when((rest != 0) & ((rest < 0) != (by < 0)), rest + by).otherwise(rest)

@@ -434,10 +434,7 @@ RULES: Rules = {
     ("math.fmod", _FLOATS): Rule(
         of_columns(lambda x, y: f.coalesce(f.try_mod(x, y), f.lit(math.nan))), _no_remainder
     ),
-    (
-        "math.isclose",
-        "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
-    ): Rule(
+    ("math.isclose", "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool"): Rule(
         _is_close, lambda x, y, relative, absolute: (relative.column < 0) | (absolute.column < 0)
     ),
 }

@@ -1,24 +1,46 @@
-"""Reducers as Spark's own aggregates: sums, minima and maxima of terms of a row."""
+"""Reducers as Spark's own aggregates, which are sums, minima and maxima of terms of a row.
+
+Other reducers run in a Python worker over Arrow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import CodeType
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
+from pyspark.sql.window import WindowSpec
 
+from colkern import schema as s
+from colkern.jit import Reducer
 from colkern.rows import kinds as k
 from colkern.rows import terms as t
 from colkern.rows.constants import items_of
 from colkern.rows.kinds import Kind
-from colkern.rows.reductions import ReducerTerms
+from colkern.rows.reductions import ReducerTerms, Reduction
 from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native import integers, sharing
+from colkern.spark.native.functions import (
+    PlanName,
+    PlannedFunction,
+    Typed,
+    require_result_type,
+    taken,
+)
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.rule import literal
-from colkern.spark.native.translation import is_exact, plain_kind, require_forms, spark_type_of
+from colkern.spark.native.translation import (
+    MOMENT,
+    is_exact,
+    plain_kind,
+    require_forms,
+    scalar_type,
+    spark_type_of,
+    translated,
+)
 
 Each: TypeAlias = Callable[[Column], Column]
 
@@ -30,18 +52,12 @@ _HALF = 32
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A part of a state as an aggregate.
+    """A part of a state as an aggregate."""
 
-    Args:
-        how: "sum", "min" or "max"; "" for a part that does not change.
-        kind: The kind of the part.
-        term: The term of a row.
-    """
-
-    how: str
-    kind: Kind
+    how: str  #: "sum", "min" or "max"; "" for a part that does not change.
+    kind: Kind  #: The kind of the part.
     begun: Any
-    term: Term
+    term: Term  #: The term of a row.
 
     def of(self, values: Column, each: Each, what: str) -> Column:
         """Returns the part after all rows.
@@ -98,14 +114,9 @@ class Aggregate:
 
 
 def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
-    """Returns the aggregates for the parts of a state, by the names that the parts have in `finish`.
-
-    Args:
-        any_order: Whether rows may be taken in any order, as `merge` allows.
-
-    Raises:
-        NoTermError: If a part is not an aggregate, or depends on the order of the rows.
-    """
+    """Returns the aggregates for the parts of a state, by the names that the parts have in `finish`;
+    raises NoTermError if a part is not an aggregate, or depends on the order of the rows, unless they may
+    be taken in `any_order`, as `merge` allows."""
     aggregates = {}
     update = _certain(terms.update)
     for path, kind, begun in _parts(terms.state, terms.begun):
@@ -114,14 +125,14 @@ def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
         spark_type_of(of)
         how, term = _Step(terms.state_name + path).of(_part(update, path))
         if how == "sum" and (isinstance(kind, k.Optional) or of not in (k.INT, k.FLOAT)):
-            raise NoTermError(f"a sum that is {kind}", 0)
+            raise NoTermError(f"a sum that is {kind}")
         if how and of == k.FLOAT:
             _require_any_order(terms, path, how, kind, begun, any_order)
         require_forms(term)
         aggregates[terms.finished_name + path] = Aggregate(how, of, begun, term)
     used = {each.name for each in sharing.unique(terms.finish) if isinstance(each, t.Argument)}
     if not any(aggregates[name].how for name in used):
-        raise NoTermError("its result does not depend on the rows", 0)
+        raise NoTermError("its result does not depend on the rows")
     return {name: each for name, each in aggregates.items() if name in used}
 
 
@@ -129,15 +140,15 @@ def _require_any_order(
     terms: ReducerTerms, path: str, how: str, kind: Kind, begun: Any, any_order: bool
 ) -> None:
     if not any_order:
-        raise NoTermError("sums and comparisons of floats depend on the order of the rows", 0)
+        raise NoTermError("sums and comparisons of floats depend on the order of the rows")
     assert terms.merge is not None
     left, right = terms.merged_names
     merged, term = _Step(left + path).of(_part(_certain(terms.merge), path))
     is_right = isinstance(term, t.Argument) and term.name == right + path
     if merged != how or not is_right:
-        raise NoTermError(f"its merge does not have the {how} that its update has", 0)
+        raise NoTermError(f"its merge does not have the {how} that its update has")
     if isinstance(kind, k.Optional) or begun != begun or (how == "sum" and begun != 0):
-        raise NoTermError(f"a {how} of floats that begins with {begun!r}", 0)
+        raise NoTermError(f"a {how} of floats that begins with {begun!r}")
 
 
 def _parts(kind: Kind, begun: Any, path: str = "") -> Iterator[tuple[str, Kind, Any]]:
@@ -159,7 +170,7 @@ def _part(term: Term, path: str) -> Term:
             if isinstance(end, t.Raise):
                 return end
             if not isinstance(end, t.Items):
-                raise NoTermError("a tuple state that is returned as a whole", 0)
+                raise NoTermError("a tuple state that is returned as a whole")
             end = end.items[place]
         return end
 
@@ -181,49 +192,26 @@ def _simple(test: Term) -> Term:
     match test:
         case t.Fails(of=of) if is_exact(of):
             return t.FALSE
-        case t.Choice(test=of, then=then, otherwise=otherwise):
-            of, then, otherwise = map(_simple, (of, then, otherwise))
-            if isinstance(of, t.Constant):
-                return then if of.value else otherwise
-            sides = [side.value for side in (then, otherwise) if isinstance(side, t.Constant)]
-            if sides in ([True, True], [False, False]):
-                return then
-            return t.chosen(of, then, otherwise)
+        case t.Constant(value=value):
+            return t.TRUE if value else t.FALSE
+        case t.Choice():
+            return t.chosen(*map(_simple, t.parts(test)))
         case t.Logic(name="not", arguments=(of,)):
-            of = _simple(of)
-            if isinstance(of, t.Constant):
-                return t.FALSE if of.value else t.TRUE
-            return replace(test, arguments=(of,))
+            return t.chosen(_simple(of), t.FALSE, t.TRUE)
         case t.Logic(name=name, arguments=arguments):
-            decides = t.TRUE if name == "or" else t.FALSE
-            kept = []
-            for argument in map(_simple, arguments):
-                if not isinstance(argument, t.Constant):
-                    kept.append(argument)
-                elif argument.value == decides.value:
-                    return decides
-            if len(kept) < 2:
-                return kept[0] if kept else t.TRUE if decides is t.FALSE else t.FALSE
-            return replace(test, arguments=tuple(kept))
+            return t.joined(name, map(_simple, arguments))
     return test
 
 
+@dataclass(frozen=True)
 class _Step:
-    """Reads the way in which an update changes a part of a state.
+    """Reads the way in which an update changes a part of a state."""
 
-    Args:
-        state: The part's name.
-    """
-
-    def __init__(self, state: str) -> None:
-        self._state = state
+    state: str  #: The part's name.
 
     def of(self, term: Term) -> tuple[str, Term]:
         """Returns the aggregate of a part, "sum", "min", "max", or "" if it does not change; and its term.
-
-        Raises:
-            NoTermError: If the part is no such aggregate.
-        """
+        Raises NoTermError if the part is no such aggregate."""
         match term:
             case t.Raise():
                 return "", term
@@ -246,11 +234,11 @@ class _Step:
         raise NoTermError("a state that is no sum, least or greatest value of the rows", line)
 
     def _is(self, term: Term) -> bool:
-        return isinstance(term, t.Argument) and term.name == self._state
+        return isinstance(term, t.Argument) and term.name == self.state
 
     def _is_free(self, term: Term) -> bool:
         """Whether a term does not depend on the state; the names of all parts of a state begin alike."""
-        state = self._state.partition(".")[0]
+        state = self.state.partition(".")[0]
         return not any(
             isinstance(each, t.Argument) and each.name.partition(".")[0] == state
             for each in sharing.unique(term)
@@ -279,7 +267,7 @@ class _Step:
         if self._is_free(term.test):
             (how, then), (other, otherwise) = self.of(term.then), self.of(term.otherwise)
             if how and other and how != other:
-                raise NoTermError(f"a state that is a {how} or a {other}", 0)
+                raise NoTermError(f"a state that is a {how} or a {other}")
             if then is otherwise:
                 return how or other, then
             kind = otherwise.kind if then is _KEPT or isinstance(then, t.Raise) else then.kind
@@ -301,7 +289,7 @@ class _Step:
                 is_known = value is then or value.kind.name != "float"
                 if sides == {id(then), id(otherwise)} and self._is_free(value) and is_known:
                     return "min" if (sign[0] == "<") == (picked is left) else "max", value
-        raise NoTermError("a state that depends on the rows before in another way", 0)
+        raise NoTermError("a state that depends on the rows before in another way")
 
 
 def _plain(term: Term) -> Term:
@@ -309,3 +297,83 @@ def _plain(term: Term) -> Term:
     while isinstance(term, t.Maybe) and isinstance(term.none, t.Constant) and not term.none.value:
         term = term.of
     return term
+
+
+class PlannedAggregate(PlannedFunction):
+    """A Spark aggregate: an expression of Spark's aggregates where one means the same as the reducer.
+
+    Args:
+        columns: The types of its columns, if they are known.
+        any_order: Whether rows may be taken in any order, as a `merge` allows.
+
+    Raises:
+        CompileError: As `PlannedFunction`.
+    """
+
+    def __init__(
+        self,
+        arrow: Callable[..., Column],
+        function: Reducer,
+        columns: list[s.DataType] | None,
+        plan: PlanName,
+        any_order: bool = False,
+    ) -> None:
+        self._any_order = any_order
+        self._each: Each = _alone
+        super().__init__(arrow, function, columns, plan)
+
+    def _read(self, columns: list[s.DataType]) -> Typed:
+        function = self._row_function
+        assert isinstance(function, Reducer)
+        if not self._must and not self._any_order:
+            raise NoTermError(
+                "Spark refuses its own aggregates next to Python's; choose plan='native'"
+            )
+        if function.nulls not in ("propagate", "pass"):
+            raise NoTermError("it has a default for nulls")
+        reduction = function.plan(*columns)
+        if not isinstance(reduction, Reduction):
+            raise NoTermError("it runs in Python")
+        terms = reduction.terms()
+        self._aggregates = aggregates_of(terms, self._any_order)
+        require_forms(terms.finish)
+        require_result_type(terms.kind, reduction.returns)
+        parameters, nullable = taken(terms.parameters)
+        for name, kind in parameters.items():
+            if scalar_type(kind) == MOMENT:
+                # Outside UTC a worker would have to run, which Spark refuses next to its own aggregates.
+                raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}")
+        return Typed(terms.finish, terms.kind, parameters, nullable)
+
+    def _code(self) -> CodeType:
+        assert isinstance(self._row_function, Reducer)
+        code: CodeType = self._row_function.functions.update.__code__
+        return code
+
+    def _native(self, arguments: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
+        result = super()._native(arguments, texts)
+
+        def over(window: WindowSpec) -> Column:
+            self._each = lambda aggregate: aggregate.over(window)
+            try:
+                return super(PlannedAggregate, self)._native(arguments, texts)
+            finally:
+                self._each = _alone
+
+        # Spark takes single aggregates over windows, not expressions of several.
+        result.over = over
+        return result
+
+    def _expression(self, columns: Mapping[str, Column]) -> Column:
+        typed = self._typed
+        assert typed is not None
+        parts = {
+            name: one.of(self._of_rows(typed, one.term, one.kind, columns), self._each, self._name)
+            for name, one in self._aggregates.items()
+        }
+        # A part is null only if it is None.
+        return translated(typed.term, typed.kind, self._name, parts, parts.keys())
+
+
+def _alone(aggregate: Column) -> Column:
+    return aggregate

@@ -24,19 +24,14 @@ LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Operand:
-    """An argument of an operation.
+    """An argument of an operation."""
 
-    Args:
-        values: Its values, none of them null; None for a constant.
-        constant: The Python object, if it is known; `UNKNOWN` if it depends on the row.
-        bounds: The least and the greatest integer that it may be.
-        item: Returns the one item that is read of a list, null if there is none, or the days that are read
-            of a duration; None if all is needed.
-    """
-
-    values: Column | None
+    values: Column | None  #: Its values, none of them null; None for a constant.
+    #: The Python object, if it is known; `UNKNOWN` if it depends on the row.
     constant: Any = UNKNOWN
-    bounds: tuple[int, int] = (LEAST, MOST)
+    bounds: tuple[int, int] = (LEAST, MOST)  #: The least and the greatest integer that it may be.
+    #: Returns the one item that is read of a list, null if there is none, or the days that are read of a
+    #: duration; None if all is needed.
     item: Callable[[], Column] | None = None
 
     @cached_property
@@ -139,22 +134,19 @@ def literal(value: Any) -> Column | None:
 
     Durations are integers of microseconds. Dates and datetimes do not depend on the session's time zone.
     """
-    if isinstance(value, bool | float):
-        return f.lit(value)
-    if isinstance(value, int):
-        return f.lit(value).cast("bigint") if LEAST <= value <= MOST else None
-    if isinstance(value, datetime.datetime):
-        return f.lit(str(value)).cast("timestamp_ntz") if value.tzinfo is None else None
-    if isinstance(value, datetime.date):
-        return f.lit(str(value)).cast("date")
-    if isinstance(value, datetime.timedelta):
-        return literal(value // datetime.timedelta(microseconds=1))
-    if isinstance(value, str):
-        return f.lit(value)
-    if isinstance(value, bytes):
-        return f.lit(value)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return f.array(*map(f.lit, value)).cast("array<string>")
+    match value:
+        case bool() | float() | str() | bytes():
+            return f.lit(value)
+        case int():
+            return f.lit(value).cast("bigint") if LEAST <= value <= MOST else None
+        case datetime.datetime():
+            return f.lit(str(value)).cast("timestamp_ntz") if value.tzinfo is None else None
+        case datetime.date():
+            return f.lit(str(value)).cast("date")
+        case datetime.timedelta():
+            return literal(value // datetime.timedelta(microseconds=1))
+        case list() if all(isinstance(item, str) for item in value):
+            return f.array(*map(f.lit, value)).cast("array<string>")
     return None
 
 

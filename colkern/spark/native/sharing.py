@@ -91,14 +91,11 @@ def _operations(text: str) -> int:
 
 
 def in_own_method(result: Column, shown: Callable[[Column], str] = text_of) -> Column:
-    """Returns an expression whose code is in a method of its own, unless it is short.
-
-    Raises:
-        NoTermError: If it is too large.
-    """
+    """Returns an expression whose code is in a method of its own, unless it is short; raises NoTermError if
+    it is too large."""
     text = shown(result)
     if len(text) > LONGEST:
-        raise NoTermError("its expression is too large", 0)
+        raise NoTermError("its expression is too large")
     return _in_two_places(result) if _operations(text) > _SHORT else result
 
 

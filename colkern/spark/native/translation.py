@@ -19,12 +19,18 @@ from colkern.rows import terms as t
 from colkern.rows.kinds import Kind
 from colkern.rows.terms import NoTermError, Term
 from colkern.rows.values import UNKNOWN
-from colkern.spark.native import integers, sharing
+from colkern.spark.native import (
+    container_rules,
+    date_rules,
+    integers,
+    number_rules,
+    sharing,
+    text_rules,
+)
 from colkern.spark.native.date_rules import instant_of, known, moment_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import is_zero
-from colkern.spark.native.rule import COMPARED, LEAST, MOST, Operand, Rule, literal, no_form
-from colkern.spark.native.rules import RULES
+from colkern.spark.native.rule import COMPARED, LEAST, MOST, Operand, Rule, Rules, literal, no_form
 
 TYPES = {
     k.INT: "bigint",
@@ -58,11 +64,7 @@ def scalar_type(kind: Kind) -> str | None:
 
 
 def spark_type_of(kind: Kind, line: int = 0) -> str:
-    """Spark's type for a kind.
-
-    Raises:
-        NoTermError: If native plans have none.
-    """
+    """Spark's type for a kind; raises NoTermError if native plans have none."""
     if isinstance(kind, k.Optional):
         return spark_type_of(kind.of, line)
     if isinstance(kind, k.Compound):
@@ -181,7 +183,7 @@ def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
 
 def is_exact(term: t.Applied) -> bool:
     """Whether `colkern.spark.native.integers` computes a method of integers."""
-    return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)
+    return term.takes in (("int",), ("int", "int")) and term.name in (*COMPARED, *_EXACT)
 
 
 def _rounds(term: t.Applied) -> bool:
@@ -439,7 +441,7 @@ class _Writer:
         self._line = term.line
         if is_exact(term):
             numbers = [self._integer(argument) for argument in term.arguments]
-            if term.name in _ORDER:
+            if term.name in COMPARED:
                 left, right = numbers
                 return integers.compared(term.name, left, right, what=self._name)
             return integers.computed(term.name, *numbers, what=self._name)
@@ -554,5 +556,13 @@ _CALENDARS: dict[str | None, type[datetime.date]] = {
 }
 """The Python types for the Spark types that have more years."""
 
-_ORDER = ("==", "!=", "<", "<=", ">", ">=")
 _EXACT = ("+", "-", "*", "neg", "pos", "abs", "min", "max")
+
+
+RULES: Rules = {
+    **number_rules.RULES,
+    **text_rules.RULES,
+    **date_rules.RULES,
+    **container_rules.RULES,
+}
+"""The rules, by the name and the signature of their rows."""

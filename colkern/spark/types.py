@@ -32,9 +32,6 @@ if hasattr(spark, "TimeType"):
     # This type is newer than the oldest PySpark that colkern works with.
     _SCALARS[spark.TimeType] = s.time64("ns")
 
-PASSED = frozenset({s.Decimal, s.List, s.Map, s.Struct, *map(type, _SCALARS.values())})
-"""The classes of the data types in which Spark passes columns."""
-
 _SPARK_SCALARS = {ours: theirs for theirs, ours in _SCALARS.items()}
 
 VARIANT: s.Struct = s.struct(
@@ -70,18 +67,22 @@ def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructTyp
 
 
 def counterpart(
-    data_type: s.DataType, refusal: Callable[[s.DataType, str], UnsupportedError], place: str = ""
+    data_type: s.DataType,
+    refusal: Callable[[s.DataType, str], UnsupportedError],
+    place: str = "",
+    as_held: Callable[[s.DataType], s.DataType] = lambda type_: type_,
 ) -> spark.DataType:
     """Returns Spark's type for a column; `refusal` makes the error from a type that Spark lacks and its
-    place."""
+    place; `as_held` gives the type that holds the values of a type or of a part of it."""
 
     def part(type_: s.DataType, name: str) -> spark.DataType:
-        return counterpart(type_, refusal, f"{place}.{name}" if place else name)
+        return counterpart(type_, refusal, f"{place}.{name}" if place else name, as_held)
 
-    make = _IN_SPARK.get(type(data_type))
-    result = None if make is None else make(data_type, part)
+    held = as_held(data_type)
+    make = _IN_SPARK.get(type(held))
+    result = None if make is None else make(held, part)
     if result is None:
-        raise refusal(data_type, place)
+        raise refusal(held, place)
     return result
 
 

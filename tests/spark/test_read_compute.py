@@ -20,8 +20,7 @@ import colkern as ck
 from colkern.spark import read
 from colkern.spark.source import ColkernDataSource
 from colkern.spark.source.computed import Reading, computed
-from colkern.spark.source.planning import Plan
-from colkern.spark.source.reader import SourceReader
+from colkern.spark.source.planning import Plan, SourceReader
 
 pytestmark = pytest.mark.spark
 

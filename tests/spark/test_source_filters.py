@@ -23,6 +23,7 @@ from colkern.spark.source.filters import can_evaluate, key_of, mask_of
 from colkern.spark.source.statistics import KEY, Bounds, Known, bounds_of, may_pass, statistics_of
 
 UTC = datetime.UTC
+EAST = datetime.timezone(datetime.timedelta(hours=5))
 COMPARISONS = [
     spark.EqualTo,
     spark.EqualNullSafe,
@@ -295,6 +296,7 @@ def test_a_decimal_of_more_digits_than_the_column_has_no_key() -> None:
         (Decimal("1E3"), ck.decimal128(5, 2), False),
         (Decimal("1E999999"), ck.decimal128(5, 2), False),
         (Decimal("0E-2"), ck.decimal128(2, 2), True),
+        (datetime.datetime(1, 1, 1, tzinfo=EAST), ck.timestamp("us", "UTC"), True),
     ],
 )
 def test_what_a_type_cannot_hold_is_compared_with_nothing(

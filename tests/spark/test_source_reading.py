@@ -21,8 +21,7 @@ from colkern.spark.source import reading as reading_module
 from colkern.spark.source.contents import Piece
 from colkern.spark.source.filters import filters_text, parsed_filters
 from colkern.spark.source.options import WriteOptions
-from colkern.spark.source.planning import SourcePartition
-from colkern.spark.source.reader import PushdownReader, SourceReader
+from colkern.spark.source.planning import PushdownReader, SourcePartition, SourceReader
 from colkern.spark.source.statistics import KEY, statistics_of
 from colkern.spark.source.writer import write_file
 

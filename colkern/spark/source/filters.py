@@ -18,85 +18,62 @@ from functools import reduce
 import numpy as np
 from pyspark.sql import datasource as spark
 
+from colkern import operations as o
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array
-from colkern.dispatch import Dispatch
-from colkern.operations import (
-    and_,
-    and_kleene,
-    ends_with,
-    equal,
-    invert,
-    is_null,
-    is_valid,
-    nulls,
-    or_,
-    or_kleene,
-    repeat,
-    starts_with,
-    struct_field,
-)
 from colkern.operations.comparing import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.comparison import ordered
 from colkern.operations.moving import to_device
-from colkern.spark.types import PASSED
 
 Key = int | float | bytes | bool
 """Values of one type are compared by their keys."""
-
-_EPOCH = datetime.datetime(1970, 1, 1)
-_EPOCH_DAY = datetime.date(1970, 1, 1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def key_of(value: object, type_: s.DataType) -> Key | None:
     """Returns the key of a filter's value; None if the type has no keys, or cannot hold the value."""
     # A number is rounded to the bits of the type. NaN has no key: in Spark it equals itself and is greater
     # than any number, elsewhere it is not.
-    make = _KEYS.get(type(type_))
-    # In Python, a bool is an int.
-    if make is None or isinstance(value, bool) is not isinstance(type_, s.Bool):
-        return None
-    return make(value, type_)
+    match type_, value:
+        case s.Utf8(), str():
+            return value.encode()
+        case s.Binary(), bytes() | bytearray():
+            return bytes(value)
+        case s.Bool(), bool():
+            return value
+        case _, bool():
+            # In Python, it is an int.
+            return None
+        case s.Int(bit_width=bits, signed=signed), int():
+            end = 1 << bits - signed
+            return value if -end * signed <= value < end else None
+        case s.FloatingPoint(bit_width=bits), int() | float():
+            return _rounded(value, bits)
+        case s.Decimal(), int() | Decimal():
+            return _unscaled(Decimal(value), type_)
+        case s.Date(), datetime.date() if not isinstance(value, datetime.datetime):
+            return (value - _EPOCH.date()).days
+        case s.Timestamp(timezone=zone), datetime.datetime(tzinfo=known):
+            if (zone is None) is (known is None):
+                return (value - (_EPOCH if zone is None else _EPOCH_IN_UTC)) // _MICROSECOND
+        case s.Duration(), datetime.timedelta():
+            return value // _MICROSECOND
+    return None
 
 
-_KEYS: Dispatch[type[s.DataType], Callable[..., Key | None]] = Dispatch(
-    "the keys of values", PASSED, (s.Null, s.Time, s.List, s.Map, s.Struct)
-)
-
-
-@_KEYS.of(s.Bool)
-def _bool(value: bool, _: s.Bool) -> Key:
-    return value
-
-
-@_KEYS.of(s.Int)
-def _int(value: object, type_: s.Int) -> Key | None:
-    if not isinstance(value, int):
-        return None
-    end = 1 << type_.bit_width - type_.signed
-    return value if value in range(-end if type_.signed else 0, end) else None
-
-
-@_KEYS.of(s.FloatingPoint)
-def _float(value: object, type_: s.FloatingPoint) -> Key | None:
-    if not isinstance(value, int | float):
-        return None
+def _rounded(value: float, bits: int) -> float | None:
+    """Returns the float of some bits; None for NaN, and for numbers beyond its range."""
     try:
         with np.errstate(over="ignore"):
-            number = float(np.dtype(f"f{type_.bit_width // 8}").type(value))
+            number = float(np.dtype(f"f{bits // 8}").type(value))
     except OverflowError:
         return None
-    is_lost = math.isinf(number) and not math.isinf(value)
-    return None if is_lost or math.isnan(number) else number
+    return number if math.isfinite(number) or number == value else None
 
 
-@_KEYS.of(s.Decimal)
-def _decimal(value: object, type_: s.Decimal) -> Key | None:
-    if not isinstance(value, int | Decimal):
-        return None
-    sign, digits, exponent = Decimal(value).as_tuple()
+def _unscaled(value: Decimal, type_: s.Decimal) -> int | None:
+    """Returns the integer that a column of decimals stores."""
+    sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or exponent + type_.scale < 0:
         return None
     if len(digits) + exponent + type_.scale > type_.precision and any(digits):
@@ -105,38 +82,9 @@ def _decimal(value: object, type_: s.Decimal) -> Key | None:
     return -number if sign else number
 
 
-@_KEYS.of(s.Date)
-def _date(value: object, _: s.Date) -> Key | None:
-    if not isinstance(value, datetime.date) or isinstance(value, datetime.datetime):
-        return None
-    return (value - _EPOCH_DAY).days
-
-
-@_KEYS.of(s.Timestamp)
-def _timestamp(value: object, type_: s.Timestamp) -> Key | None:
-    if not isinstance(value, datetime.datetime):
-        return None
-    if (value.tzinfo is None) != (type_.timezone is None):
-        return None
-    if value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return (value - _EPOCH) // _MICROSECOND
-
-
-@_KEYS.of(s.Duration)
-def _duration(value: object, _: s.Duration) -> Key | None:
-    return value // _MICROSECOND if isinstance(value, datetime.timedelta) else None
-
-
-@_KEYS.of(s.Utf8)
-def _string(value: object, _: s.Utf8) -> Key | None:
-    return value.encode() if isinstance(value, str) else None
-
-
-@_KEYS.of(s.Binary)
-def _binary(value: object, _: s.Binary) -> Key | None:
-    return bytes(value) if isinstance(value, bytes | bytearray) else None
-
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_IN_UTC = _EPOCH.replace(tzinfo=datetime.UTC)
+_MICROSECOND = datetime.timedelta(microseconds=1)
 
 MOST_VALUES = 64
 """The largest number of values in an `in`: each is a comparison of the whole column."""
@@ -156,22 +104,22 @@ def path_of(filter_: spark.Filter) -> tuple[str, ...]:
 
 def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
     """Whether `mask_of` can evaluate a filter over columns of Spark's types; otherwise Spark must."""
-    plain = unnegated(filter_)
     type_ = type_at(path_of(filter_), schema)
     if type_ is None:
         return False
-    if isinstance(plain, spark.IsNull | spark.IsNotNull):
-        return True
-    if isinstance(plain, spark.EqualNullSafe) and plain.value is None:
-        return True
-    if isinstance(plain, spark.In):
-        values = [value for value in plain.value if value is not None]
-        return len(values) <= MOST_VALUES and all(key_of(v, type_) is not None for v in values)
-    if isinstance(plain, spark.StringStartsWith | spark.StringEndsWith):
-        return isinstance(type_, s.Utf8) and isinstance(plain.value, str)
-    is_equality = isinstance(plain, spark.EqualTo | spark.EqualNullSafe)
-    is_order = type(plain) in _ORDERED and isinstance(type_, _ORDERED_TYPES)
-    return (is_equality or is_order) and key_of(plain.value, type_) is not None
+    match unnegated(filter_):
+        case spark.IsNull() | spark.IsNotNull() | spark.EqualNullSafe(value=None):
+            return True
+        case spark.In(value=among):
+            values = [value for value in among if value is not None]
+            return len(values) <= MOST_VALUES and all(key_of(v, type_) is not None for v in values)
+        case spark.StringStartsWith(value=value) | spark.StringEndsWith(value=value):
+            return isinstance(type_, s.Utf8) and isinstance(value, str)
+        case spark.EqualTo(value=value) | spark.EqualNullSafe(value=value):
+            return key_of(value, type_) is not None
+        case plain if type(plain) in _ORDERED and isinstance(type_, _ORDERED_TYPES):
+            return key_of(plain.value, type_) is not None
+    return False
 
 
 def type_at(path: tuple[str, ...], schema: s.Schema) -> s.DataType | None:
@@ -192,34 +140,34 @@ _ORDERED_TYPES = s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.
 
 def mask_of(filters: list[spark.Filter], columns: Mapping[str, Array]) -> Array:
     """True for the rows that pass all filters, which `can_evaluate` must accept; a null does not pass."""
-    return reduce(and_, [_evaluated(filter_, columns) for filter_ in filters])
+    return reduce(o.and_, [_evaluated(filter_, columns) for filter_ in filters])
 
 
 def _evaluated(filter_: spark.Filter, columns: Mapping[str, Array]) -> Array:
     """Returns the filter's value for each row: true, false or null, as in SQL."""
     if isinstance(filter_, spark.Not):
-        return invert(_evaluated(filter_.child, columns))
+        return o.invert(_evaluated(filter_.child, columns))
     name, *inner = path_of(filter_)
-    column = struct_field(columns[name], inner) if inner else columns[name]
+    column = o.struct_field(columns[name], inner) if inner else columns[name]
     return _EVALUATE[type(filter_)](column, filter_)
 
 
 def _equal_null_safe(column: Array, filter_: spark.EqualNullSafe) -> Array:
     if filter_.value is None:
-        return is_null(column)
+        return o.is_null(column)
     # Null is unequal to the value here; a plain comparison would give null.
-    return and_kleene(equal(column, filter_.value), is_valid(column))
+    return o.and_kleene(o.equal(column, filter_.value), o.is_valid(column))
 
 
 def _in(column: Array, filter_: spark.In) -> Array:
     values = [value for value in filter_.value if value is not None]
     if not filter_.value:
-        return repeat(to_device(array([False]), column.device), column.length)
+        return o.repeat(to_device(array([False]), column.device), column.length)
     if not values:
-        return nulls(column.length, _BOOL, column.device)
-    mask = reduce(or_, [equal(column, value) for value in values])
+        return o.nulls(column.length, _BOOL, column.device)
+    mask = reduce(o.or_, [o.equal(column, value) for value in values])
     if len(values) < len(filter_.value):
-        mask = or_kleene(mask, nulls(column.length, _BOOL, column.device))
+        mask = o.or_kleene(mask, o.nulls(column.length, _BOOL, column.device))
     return mask
 
 
@@ -236,13 +184,13 @@ _ORDERED = {
 }
 
 _EVALUATE: dict[type[spark.Filter], Callable[[Array, spark.Filter], Array]] = {
-    spark.IsNull: lambda column, _: is_null(column),
-    spark.IsNotNull: lambda column, _: is_valid(column),
-    spark.EqualTo: lambda column, filter_: equal(column, filter_.value),
+    spark.IsNull: lambda column, _: o.is_null(column),
+    spark.IsNotNull: lambda column, _: o.is_valid(column),
+    spark.EqualTo: lambda column, filter_: o.equal(column, filter_.value),
     spark.EqualNullSafe: _equal_null_safe,
     spark.In: _in,
-    spark.StringStartsWith: lambda column, filter_: starts_with(column, filter_.value),
-    spark.StringEndsWith: lambda column, filter_: ends_with(column, filter_.value),
+    spark.StringStartsWith: lambda column, filter_: o.starts_with(column, filter_.value),
+    spark.StringEndsWith: lambda column, filter_: o.ends_with(column, filter_.value),
     **dict.fromkeys(_ORDERED, _ordered),
 }
 

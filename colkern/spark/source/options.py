@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -56,8 +57,7 @@ def _count(name: str, value: str, least: int = 1) -> int:
     return number
 
 
-def _count_or_zero(name: str, value: str) -> int:
-    return _count(name, value, least=0)
+_count_or_zero = partial(_count, least=0)
 
 
 def _names(name: str, value: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The plan of a query: the parts of files that it reads, grouped into Spark's partitions."""
+"""The plan of a query: the parts of files that it reads, grouped into Spark's partitions; its readers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from pyspark.sql.datasource import InputPartition
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.types import StructType
 
 from colkern import schema as s
+from colkern.errors import UnsupportedError
 from colkern.spark.source.contents import Contents, Part, Piece
-from colkern.spark.source.filters import path_of
-from colkern.spark.source.formats import files_of
+from colkern.spark.source.filters import can_evaluate, path_of
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.options import ReadOptions
-from colkern.spark.source.reading import Request
+from colkern.spark.source.reading import Request, files_of, read_pieces
 from colkern.spark.source.spark_types import FileSchema, require_same, schema_in_spark
 from colkern.spark.source.statistics import Bounds, Known, may_pass
+from colkern.spark.worker_errors import told_plainly
 
 
 class SourcePartition(InputPartition):
@@ -168,3 +171,51 @@ def file_schemas(options: ReadOptions, files: list[str]) -> Iterator[FileSchema]
         if columns is not None and options.merge_schema:
             columns = tuple(name for name in columns if name in schema.names)
         yield FileSchema(path, schema_in_spark(schema, columns, path))
+
+
+class FileReading:
+    """The common part of the readers of queries; all files agree with `first`, unless it is None."""
+
+    def __init__(
+        self,
+        options: ReadOptions,
+        schema: StructType,
+        first: FileSchema | None = None,
+        files: list[str] | None = None,
+    ) -> None:
+        self.plan = Plan(options, Request.of(options, schema), first, files)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of a partition that pass the filters, a record batch at a time."""
+        assert isinstance(partition, SourcePartition)
+        return read_pieces(partition.pieces, self.plan.request)
+
+
+class SourceReader(FileReading, DataSourceReader):
+    """Reads the files of one query."""
+
+    @told_plainly()
+    def partitions(self) -> list[InputPartition]:
+        """Returns groups of record batches; see `colkern.spark.source.planning`."""
+        try:
+            return list(self.plan.partitions())
+        except UnsupportedError as error:
+            # This error is a NotImplementedError, which would tell Spark that the reader has no partitions.
+            raise TypeError(str(error)) from error
+
+
+class PushdownReader(SourceReader):
+    """A reader that takes filters over from Spark.
+
+    Spark (4.3) keeps the filters of a scan with the DataFrame that was loaded, not with the query: the
+    filters of one query also hold for a later one without filters over the same DataFrame, and those
+    of one branch of a query for all branches. Hence this is for a DataFrame that is used once.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Takes over the filters that colkern evaluates as Spark would; returns the others."""
+        request = self.plan.request
+        ours = [filter_ for filter_ in filters if can_evaluate(filter_, request.schema)]
+        request = replace(request, filters=(*request.filters, *ours))
+        self.plan = replace(self.plan, request=request)
+        return [filter_ for filter_ in filters if not any(filter_ is one for one in ours)]

@@ -1,8 +1,9 @@
-"""Reads the rows of files as Spark takes them, in its types; only wanted columns are decoded."""
+"""Reads the rows of files of all formats as Spark takes them, in its types; decodes only wanted columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -18,9 +19,10 @@ from colkern.operations import nulls, require_valid
 from colkern.operations.casting.dispatch import Rounding, convert
 from colkern.spark.declared_nulls import require_declared_nulls
 from colkern.spark.devices import task_device
-from colkern.spark.source.contents import Piece, Rows, naming
+from colkern.spark.source.arrow_files import ArrowFiles
+from colkern.spark.source.contents import Files, Piece, Rows, naming
 from colkern.spark.source.filters import mask_of, parsed_filters, path_of
-from colkern.spark.source.formats import files_of
+from colkern.spark.source.line_files import COMPRESSED, CsvFiles, TextFiles
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.types import arrow_schema
 from colkern.spark.worker_errors import told_plainly
@@ -126,3 +128,35 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
     except ValueError as error:
         raise ValueError(f"{path}: {field.name}: {error}") from error
     return result
+
+
+# The format of a file, by the option `format` or by the file's name
+
+
+def _parquet(_: ReadOptions) -> Files:
+    # pyarrow's Parquet library is loaded only if there are such files.
+    from colkern.spark.source.parquet_files import ParquetFiles
+
+    return ParquetFiles()
+
+
+_FORMATS: dict[str, Callable[[ReadOptions], Files]] = {
+    "arrow": lambda _: ArrowFiles(),
+    "parquet": _parquet,
+    "csv": CsvFiles,
+    "text": TextFiles,
+}
+
+_SUFFIXES: dict[str, str] = {
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".csv": "csv",
+    **dict.fromkeys((".txt", ".text", ".log"), "text"),
+}
+
+
+def files_of(path: str, options: ReadOptions) -> Files:
+    """Returns the reader for a file, by the format in the options, else by its name, else for Arrow."""
+    name, suffix = os.path.splitext(path)
+    if suffix in COMPRESSED:
+        suffix = os.path.splitext(name)[1]
+    return _FORMATS[options.format or _SUFFIXES.get(suffix.lower(), "arrow")](options)

@@ -15,8 +15,7 @@ from colkern.spark.session import require_session, use_this_python
 from colkern.spark.source.filters import filters_text
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.options import ReadOptions, WriteOptions, require_known
-from colkern.spark.source.planning import Plan, file_schemas
-from colkern.spark.source.reader import PushdownReader, SourceReader
+from colkern.spark.source.planning import Plan, PushdownReader, SourceReader, file_schemas
 from colkern.spark.source.spark_types import FileSchema, merged
 from colkern.spark.source.writer import SourceWriter
 from colkern.spark.types import arrow_schema

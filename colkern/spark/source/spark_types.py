@@ -5,15 +5,14 @@ Types that Spark lacks become types that hold all their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import types as spark
 
 from colkern import schema as s
-from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
-from colkern.spark.types import VARIANT, counterpart, is_variant
+from colkern.spark.types import counterpart, is_variant
 
 
 def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
@@ -32,59 +31,33 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
         if count != 1:
             number = "no column" if count == 0 else f"{count} columns"
             raise ValueError(f"{path}: {number} {name!r}; the file has {', '.join(schema.names)}")
-        type_ = counterpart(_widened(schema.field(name).type), refusal, name)
+        type_ = counterpart(schema.field(name).type, refusal, name, _widened)
         fields.append(spark.StructField(name, type_, True))
-    return spark.StructType(fields)
+    return spark.StructType(fields).toNullable()
 
 
 def _widened(type_: s.DataType) -> s.DataType:
-    """Returns the type in which Spark takes a column; times may be rounded down, nothing else is lost."""
-    # Types without a Spark counterpart do not change. All fields are nullable, except the two of a variant.
-    storage = type_.storage
-    make = _WIDER.get(type(storage))
-    return storage if make is None else make(storage)
-
-
-_WIDER: Dispatch[type[s.DataType], Callable[..., s.DataType]] = by_type(
-    "the type of Spark's that holds the values of a file",
-    *(s.Null, s.Bool, s.Decimal, s.Interval, s.Union, s.Extension, s.Utf8, s.LargeUtf8),
-    *(s.Utf8View, s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary),
-)
-
-
-@_WIDER.of(s.Int, s.FloatingPoint)
-def _number(type_: s.Int | s.FloatingPoint) -> s.DataType:
-    if isinstance(type_, s.FloatingPoint):
-        return type_ if type_.bit_width > 16 else s.float32()
-    if type_.signed:
-        return type_
-    return s.decimal128(20, 0) if type_.bit_width == 64 else s.Int(2 * type_.bit_width, True)
-
-
-@_WIDER.of(s.Date, s.Time, s.Timestamp, s.Duration)
-def _time(type_: s.Date | s.Time | s.Timestamp | s.Duration) -> s.DataType:
-    if isinstance(type_, s.Timestamp):
-        return s.timestamp("us", type_.timezone)
-    return {s.Date: s.date32(), s.Time: s.time64("ns"), s.Duration: s.duration("us")}[type(type_)]
-
-
-_WIDER.of(s.Dictionary, s.RunEndEncoded)(lambda type_: _widened(type_.value_type))
-_WIDER.of(s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)(
-    lambda type_: s.list_(_widened(type_.value_type))
-)
-
-
-@_WIDER.of(s.Map)
-def _map(type_: s.Map) -> s.DataType:
-    key = s.field("key", _widened(type_.key_field.type), nullable=False)
-    return s.map_(key, s.field("value", _widened(type_.item_field.type)))
-
-
-@_WIDER.of(s.Struct)
-def _struct(type_: s.Struct) -> s.DataType:
-    if is_variant(type_):
-        return VARIANT
-    return s.struct([s.field(field.name, _widened(field.type)) for field in type_.fields])
+    """Returns a type in Spark that holds the values of a file's; times may be rounded down, nothing else is
+    lost. Types without such a counterpart do not change, nor do the parts of nested ones."""
+    match type_.storage:
+        case s.FloatingPoint(bit_width=16):
+            return s.float32()
+        case s.Int(signed=False, bit_width=width):
+            return s.decimal128(20, 0) if width == 64 else s.Int(2 * width, True)
+        case s.Date():
+            return s.date32()
+        case s.Time():
+            return s.time64("ns")
+        case s.Timestamp(timezone=zone):
+            return s.timestamp("us", zone)
+        case s.Duration():
+            return s.duration("us")
+        case s.Dictionary(value_type=of) | s.RunEndEncoded(value_type=of):
+            return _widened(of)
+        case s.Struct(fields=fields) as struct if not is_variant(struct):
+            return s.struct([s.field(field.name, field.type) for field in fields])
+        case storage:
+            return storage
 
 
 # Several files

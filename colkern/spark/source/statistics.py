@@ -22,6 +22,7 @@ Application Metadata", "RecordBatch message".
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import operator
@@ -50,7 +51,7 @@ _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of a column's values, as keys (`ordering.key_of`); None if unknown."""
+    """The bounds of a column's values, as keys (`filters.key_of`); None if unknown."""
 
     least: Key | None = None
     greatest: Key | None = None
@@ -164,22 +165,20 @@ def bounds_of(metadata: Mapping[bytes, bytes] | None, schema: s.Schema) -> dict[
 
 
 def _key(bound: object, type_: s.DataType) -> Key | None:
-    if isinstance(type_, s.Utf8):
-        try:
-            return bound.encode() if isinstance(bound, str) else None
-        except UnicodeEncodeError:
+    match type_, bound:
+        case s.Utf8(), str():
+            with contextlib.suppress(UnicodeEncodeError):
+                return bound.encode()
+        case (s.Utf8(), _) | (_, bool()):
             return None
-    if isinstance(type_, s.FloatingPoint) and isinstance(bound, str):
-        bound = _INFINITIES.get(bound)
-    if isinstance(bound, bool) or not isinstance(bound, int | float):
-        return None
-    if not isinstance(type_, s.FloatingPoint):
-        return bound if isinstance(bound, int) else None
-    try:
-        number = float(bound)
-    except OverflowError:
-        return None
-    return None if math.isnan(number) else number
+        case s.FloatingPoint(), str():
+            return _INFINITIES.get(bound)
+        case s.FloatingPoint(), int() | float():
+            with contextlib.suppress(OverflowError):
+                return None if math.isnan(bound) else float(bound)
+        case _, int():
+            return bound
+    return None
 
 
 # Skipping batches

@@ -37,7 +37,7 @@ from pyspark.sql.streaming.datasource import (
 
 from colkern.spark.source.listing import list_files, visible_files
 from colkern.spark.source.options import ReadOptions
-from colkern.spark.source.reader import FileReading
+from colkern.spark.source.planning import FileReading
 from colkern.spark.source.writer import Staging, TaskWriting, task_partition
 
 _SECOND = 1_000_000_000

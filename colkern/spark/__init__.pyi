@@ -13,6 +13,8 @@ from colkern.spark.functions.aggregates import (
     aggregate as aggregate,
 )
 from colkern.spark.functions.batches import (
+    apply_in_groups as apply_in_groups,
+    cogroup_apply as cogroup_apply,
     map_batches as map_batches,
 )
 from colkern.spark.functions.column_functions import (
@@ -20,10 +22,6 @@ from colkern.spark.functions.column_functions import (
 )
 from colkern.spark.functions.compiled_groups import (
     map_groups as map_groups,
-)
-from colkern.spark.functions.groups import (
-    apply_in_groups as apply_in_groups,
-    cogroup_apply as cogroup_apply,
 )
 from colkern.spark.functions.iterators import (
     iterator_udf as iterator_udf,

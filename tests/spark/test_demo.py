@@ -24,9 +24,14 @@ from pyspark.sql import functions as f
 
 import colkern as ck
 from colkern.spark.demo import columns, data, rows
-from colkern.spark.demo.agreement import differing_rows, fingerprint
 from colkern.spark.demo.cases import Case
-from colkern.spark.demo.job import DisagreementError, Outcome, _require_agreement
+from colkern.spark.demo.job import (
+    DisagreementError,
+    Outcome,
+    _require_agreement,
+    differing_rows,
+    fingerprint,
+)
 
 # The functions
 

@@ -21,7 +21,7 @@ from colkern.cuda.device_code import kept_files
 from colkern.kernels import offsets
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive, unpack_kernels
-from colkern.spark.deployment.diagnosis import diagnosed
+from colkern.spark.deployment.installing import diagnosed
 
 # The package as an archive
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from colkern.memory import HOST, Device
-from colkern.spark.functions.placing import TIMED, Placing, placing_of
+from colkern.spark.devices import TIMED, Placing, placing_of
 
 CUDA = Device("cuda", 1)
 

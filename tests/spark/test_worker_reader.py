@@ -18,8 +18,7 @@ from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 
 import colkern as ck
 import colkern.spark
-from colkern.spark.worker import READER_VARIABLE
-from colkern.spark.worker_reader import read_batches
+from colkern.spark.worker import READER_VARIABLE, read_batches
 
 # What it takes from a stream
 
@@ -120,7 +119,7 @@ def test_batches_of_map_in_arrow(numbers: DataFrame, near: Callable[..., Any]) -
 
     actual = numbers.mapInArrow(near(mapped), "made long, reader string").collect()
     assert sorted(row.made for row in actual) == [n * 2 for n in range(1000)]
-    assert {row.reader for row in actual} == {"colkern.spark.worker_reader"}
+    assert {row.reader for row in actual} == {"colkern.spark.worker"}
 
 
 @pytest.mark.spark

@@ -9,20 +9,19 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_type
 
 import colkern.ipc
 from colkern.errors import ColkernError, InvalidArrowError, placed
 from colkern.spark.demo import data
-from colkern.spark.demo.agreement import differing_rows, fingerprint
 from colkern.spark.demo.cases import Case, aggregates, cases
 from colkern.spark.session import start_session
 from colkern.spark.source import register_source
@@ -183,12 +182,8 @@ def _time(frame: DataFrame, outcome: Outcome, way: str, is_checked: bool) -> Non
 
 
 def _query(frame: DataFrame, case: Case, way: str, is_checked: bool = False) -> DataFrame:
-    """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has.
-
-    Args:
-        way: How it is computed.
-        is_checked: Whether the row ends with the fingerprint of all rows.
-    """
+    """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has. If
+    `is_checked`, the row ends with the fingerprint of all rows."""
     inputs = frame.select(*case.inputs)
     if way == FLOOR:
         moved = inputs.mapInArrow(lambda batches: batches, inputs.schema)
@@ -249,3 +244,26 @@ def _settings(session: SparkSession) -> dict[str, str]:
         with contextlib.suppress(PySparkException):
             settings[name] = str(session.conf.get(name))
     return settings
+
+
+# Each way has a fingerprint of all its rows. Only where these differ are the rows compared one by one.
+
+
+def fingerprint(inputs: Sequence[str], result: str) -> list[Column]:
+    """Returns aggregates that are equal if the results of all rows are, in any order, and else, but for one
+    chance in 2**64, differ.
+
+    -0.0 counts as 0.0, and a NaN as any other.
+    """
+    row = f.xxhash64(*inputs, result)
+    # Rows that stand twice cancel out in the first one.
+    return [f.bit_xor(row).alias("bits"), f.sum(f.shiftrightunsigned(row, 32)).alias("halves")]
+
+
+def differing_rows(frame: DataFrame, ways: Mapping[str, Column], reference: str) -> dict[str, int]:
+    """Returns the ways whose results are not those of the reference, each with the number of such rows."""
+    results = frame.select(*(column.alias(way) for way, column in ways.items()))
+    expected = f.col(f"`{reference}`")
+    counts = [f.count_if(~f.col(f"`{way}`").eqNullSafe(expected)).alias(way) for way in ways]
+    (row,) = results.agg(*counts).collect()
+    return {way: count for way, count in row.asDict().items() if count}

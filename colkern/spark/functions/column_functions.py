@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import pyspark
 from pyspark.errors import ParseException, PySparkRuntimeError
+from pyspark.sql import Column
 from pyspark.sql.types import DataType
 
 from colkern.jit import Generator, Reducer, Udf, generator, reducer
@@ -22,18 +23,11 @@ from colkern.spark.functions.declarations import (
     values_of_spark,
 )
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
-from colkern.spark.native.functions import (
-    PlanName,
-    PlannedFunction,
-    default_plan,
-    require_plan,
-)
+from colkern.spark.native.functions import PlanName, PlannedFunction, default_plan, require_plan
 from colkern.spark.native.reducers import PlannedAggregate
 from colkern.spark.types import arrow_type, spark_type
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from colkern.spark.functions.declarations import ColumnFunction
 
 try:

@@ -178,18 +178,16 @@ def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataTyp
 
 def _fits(type_: s.DataType, declared: s.DataType) -> bool:
     """Whether `declared` holds all numbers of `type_`, or both are timestamps of one unit."""
-    if isinstance(type_, s.Timestamp):
-        return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
-    if isinstance(declared, s.FloatingPoint):
-        if isinstance(type_, s.Int):
-            return 2 * type_.bit_width <= declared.bit_width
-        return isinstance(type_, s.FloatingPoint) and type_.bit_width <= declared.bit_width
-    return (
-        isinstance(type_, s.Int)
-        and isinstance(declared, s.Int)
-        and type_.signed == declared.signed
-        and type_.bit_width <= declared.bit_width
-    )
+    match type_, declared:
+        case s.Timestamp(unit=unit), s.Timestamp(unit=other):
+            return unit == other
+        case s.Int(bit_width=bits), s.FloatingPoint(bit_width=room):
+            return 2 * bits <= room
+        case s.FloatingPoint(bit_width=bits), s.FloatingPoint(bit_width=room):
+            return bits <= room
+        case s.Int(bit_width=bits, signed=signed), s.Int(bit_width=room, signed=other):
+            return signed == other and bits <= room
+    return False
 
 
 def _lists(values: Array, offsets: Offsets) -> Array:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
+from pyspark.sql import Column
 from pyspark.sql.functions import ArrowUDFType
 from pyspark.sql.types import DataType
 
@@ -19,9 +20,6 @@ from colkern.spark.functions.results import as_column, conformed
 from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_type, spark_type
 from colkern.spark.worker_errors import told_plainly
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 Batches: TypeAlias = Callable[..., Iterable[object]]
 """A user's function: takes an iterator of the columns of batches, and yields columns."""

@@ -21,11 +21,10 @@ from colkern.memory import HOST, Device
 from colkern.operations import nulls
 from colkern.operations.casting.dispatch import retyped
 from colkern.operations.moving import to_device, to_host
-from colkern.spark.devices import task_device
+from colkern.spark.devices import placing_of, task_device
 from colkern.spark.functions import compiling
 from colkern.spark.functions.compiling import LeftRows
 from colkern.spark.functions.declarations import column_type
-from colkern.spark.functions.placing import placing_of
 from colkern.spark.functions.results import conformed
 from colkern.spark.functions.worker_columns import from_pyarrow, to_pyarrow
 from colkern.spark.session import use_this_python

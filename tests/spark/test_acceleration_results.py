@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 
 import colkern as ck
-from colkern.spark.acceleration import generation
+from colkern.spark.acceleration import program
 from colkern.spark.acceleration.compiled import Compiled
 from colkern.spark.acceleration.forms import Column
-from colkern.spark.acceleration.nodes import OTHER
+from colkern.spark.acceleration.graph import OTHER
 from colkern.spark.acceleration.original import Original, Settings
 from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.verification import difference
@@ -77,7 +77,7 @@ def run_as_python(
 @pytest.fixture
 def plain_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patch:
-        patch.setattr(generation, "udf", run_as_python)
+        patch.setattr(program, "udf", run_as_python)
         yield
 
 
@@ -539,7 +539,7 @@ def test_expressions_give_what_pandas_gives_or_are_refused(
     expression: Expression, first: pa.Array, second: pa.Array
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generation, "udf", run_as_python)
+        patch.setattr(program, "udf", run_as_python)
         with warnings.catch_warnings():
             # What is refused: arithmetic of booleans, say, or another type than declared.
             warnings.filterwarnings("ignore", ".*not accelerated", RuntimeWarning)

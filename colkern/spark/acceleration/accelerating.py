@@ -24,13 +24,7 @@ from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.functions.column_functions import spark_function
 from colkern.spark.functions.declarations import function_name
-from colkern.spark.native.functions import (
-    KNOWN,
-    PlanName,
-    Unplanned,
-    default_plan,
-    require_plan,
-)
+from colkern.spark.native.functions import KNOWN, PlanName, Unplanned, default_plan, require_plan
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
@@ -193,11 +187,7 @@ _MOST_TRIED = 200
 
 def _require_traceable(original: Original) -> None:
     """Check that the function can be compiled for some column types, as far as that can be told without
-    data.
-
-    Raises:
-        UnsupportedError: If it cannot; with the message of the trace that got furthest.
-    """
+    data; raises UnsupportedError, with the message of the trace that got furthest, if it cannot."""
     function, over_batches = original.function, original.over_batches
     counts = range(1, MOST_COMBINED + 1) if over_batches else _column_counts(function)
     hints = getattr(inspect.unwrap(function), "__annotations__", {})

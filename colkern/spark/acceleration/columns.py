@@ -16,22 +16,9 @@ import pyarrow as pa
 
 from colkern.errors import UnsupportedError
 from colkern.rows.front import names_in
-from colkern.spark.acceleration import times
+from colkern.spark.acceleration import graph as g
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
 from colkern.spark.acceleration.forms import Column
-from colkern.spark.acceleration.nodes import (
-    BOOL,
-    FULL,
-    OTHER,
-    TEXT,
-    Form,
-    Input,
-    Node,
-    Whole,
-    dtype_of,
-    with_rows,
-)
-from colkern.spark.acceleration.operators import COMPARISONS, OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import (
     ALONE,
     NOT_ELEMENT_WISE,
@@ -43,8 +30,8 @@ from colkern.spark.acceleration.recorded import (
     witness_of,
 )
 from colkern.spark.acceleration.row_calls import RowFunction
-from colkern.spark.acceleration.series_methods import SeriesMethods
-from colkern.spark.acceleration.texts import QUICK, is_table, text_map
+from colkern.spark.acceleration.series_methods import COMPARISONS, OPERATORS, UNARY, SeriesMethods
+from colkern.spark.acceleration.texts import QUICK, QUICK_PARTS, is_table, part_of, text_map
 
 Name: TypeAlias = str
 """A text. Within the class, `str` is the accessor of columns."""
@@ -101,7 +88,7 @@ class TracedColumn(SeriesMethods):
         """Writes results into an array, where a condition is true, and returns the array."""
         results = ufunc(*inputs)
         arrays = [witness_of(each) for each in (out, results)]
-        is_alike = dtype_of(arrays[0]) is not None and len({*map(dtype_of, arrays)}) == 1
+        is_alike = g.dtype_of(arrays[0]) is not None and len({*map(g.dtype_of, arrays)}) == 1
         if not (isinstance(out, TracedColumn) and isinstance(arrays[0], np.ndarray) and is_alike):
             raise self._tracer.refused(f"numpy.{ufunc.__name__} with an `out` of another kind")
         chosen: Any = np.where(where, results, out)
@@ -144,13 +131,8 @@ class TracedColumn(SeriesMethods):
         is_list = isinstance(bounds, list) and all(type(each) in (int, float) for each in bounds)
         if not is_list or not bounds or sorted(bounds) != bounds:
             raise self._tracer.refused("numpy.digitize by anything but a list of rising numbers")
-        witness = np.digitize(witness_of(column), bounds)
         above = [column < bound for bound in bounds]
-        result = self.node_of(np.int64(len(above)))
-        for place, condition in reversed(list(enumerate(above))):
-            parts = (self.condition(condition), self.node_of(np.int64(place)), result)
-            result = self.choice_of(parts, witness, "numpy.digitize")
-        return type(self)(result, witness, self._tracer)
+        return self._selected_of(above, [*range(len(bounds))], len(bounds))
 
     def _selected(self, condition: object, chosen: object, other: object) -> TracedColumn:
         """`np.where`."""
@@ -204,7 +186,7 @@ class TracedColumn(SeriesMethods):
             # A dictionary holds entries of some dtypes as other values.
             if self._witness.map(table).dtype == plain._witness.dtype:
                 function = table
-        if name == "map" and self._node.dtype == TEXT and not arguments and is_table(function):
+        if name == "map" and self._node.dtype == g.TEXT and not arguments and is_table(function):
             return text_map(self, function)
         skips_nulls = options.pop("na_action", None) == "ignore"
         is_plain = isinstance(function, types.FunctionType) and not arguments and not options
@@ -213,7 +195,7 @@ class TracedColumn(SeriesMethods):
         names = self._tracer.names_of(function)
         call = RowFunction(function, names, skips_nulls=skips_nulls)
         details = (identity_of(function), skips_nulls)
-        node = Whole(OTHER, f"rows.{name}", call, (self._node,), details, ("column",))
+        node = g.Whole(g.OTHER, f"rows.{name}", call, (self._node,), details, ("column",))
         return TracedColumn(node, plain._witness, self._tracer)
 
     # pandas computes operations that have no quicker form.
@@ -269,35 +251,40 @@ class TracedColumn(SeriesMethods):
         if isinstance(witness, pd.DataFrame) and isinstance(key, int):
             # As pandas does for texts that have fewer parts.
             raise KeyError(key)
-        if isinstance(key, TracedColumn) and key.node.dtype == BOOL and self.node.dtype != OTHER:
+        if (
+            isinstance(key, TracedColumn)
+            and key.node.dtype == g.BOOL
+            and self.node.dtype != g.OTHER
+        ):
             if key.node.rows or self.node.rows:
                 raise self.refused("rows of selected rows are selected")
-            selected = with_rows(self.node, key.node.identity)
+            selected = g.with_rows(self.node, key.node.identity)
             return type(self)(selected, self._witness, self._tracer)
         if isinstance(key, str):
             raise self.refused(f"a column has no part {key!r}, as a table of a struct's fields has")
         raise self.refused("rows of a column are selected")
 
-    def _column_of(self, key: Any) -> Node | None:
+    def _column_of(self, key: Any) -> g.Node | None:
         """Returns the column under a name of which this table was made; None if that is not known."""
-        node, names = self.node, list(self._witness.columns)
-        if not isinstance(node, Whole) or node.name != "pandas.DataFrame":
-            return None
-        if not isinstance(key, str) or node.details != table_details(names):
-            return None
-        of = node.operands[names.index(key)]
-        return of if of.dtype == dtype_of(self._witness[key]) and not of.rows else None
+        names = list(self._witness.columns)
+        match self.node:
+            case g.Whole(name="pandas.DataFrame", operands=operands, details=details) if isinstance(
+                key, str
+            ) and details == table_details(names):
+                of = operands[names.index(key)]
+                return of if of.dtype == g.dtype_of(self._witness[key]) and not of.rows else None
+        return None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         is_frame = isinstance(self._witness, pd.DataFrame)
-        if not is_frame and not (isinstance(key, TracedColumn) and key.node.dtype == BOOL):
+        if not is_frame and not (isinstance(key, TracedColumn) and key.node.dtype == g.BOOL):
             raise self.refused("rows of a column are assigned to")
         if self._cuts(value):
             raise self.refused("a text that an array of texts may cut is assigned to it")
         if isinstance(value, TracedColumn) and value.node.rows != self.node.rows:
             if value.node.rows != key.node.identity:
                 raise self.refused("rows of a column are assigned to other rows")
-            value = type(self)(with_rows(value.node, b""), value._witness, self._tracer)
+            value = type(self)(g.with_rows(value.node, b""), value._witness, self._tracer)
         self.become(
             self.instead(
                 lambda: self.mask(key, value) if self.is_series else self._with_items(key, value),
@@ -340,16 +327,16 @@ class TracedColumn(SeriesMethods):
     @property
     def iterated(self) -> TracedColumn | None:
         """The Series over which a loop runs as over this column; None if there is none."""
-        node, dtype = self.node, getattr(self._witness, "dtype", None)
         if self.is_series:
             return self
-        # Other arrays have numbers of NumPy's.
-        has_objects = getattr(dtype, "kind", "") == "O"
-        if not (has_objects and isinstance(node, Whole) and node.details == ALONE):
-            return None
-        if node.name not in ("Series.values", "Series.to_numpy"):
-            return None
-        return TracedColumn(node.operands[0], pd.Series(self._witness), self._tracer)
+        # Other arrays than those of objects have numbers of NumPy's.
+        has_objects = getattr(getattr(self._witness, "dtype", None), "kind", "") == "O"
+        match self.node:
+            case g.Whole(
+                name="Series.values" | "Series.to_numpy", operands=(of,), details=details
+            ) if has_objects and details == ALONE:
+                return TracedColumn(of, pd.Series(self._witness), self._tracer)
+        return None
 
     @property
     def size(self) -> Length:
@@ -384,17 +371,17 @@ class Length:
     def filled(self, make: Callable[[int], Any]) -> TracedColumn:
         """Returns the column with one value that a function makes for a number of rows."""
         witness = make(self._witnesses)
-        dtype = dtype_of(witness)
+        dtype = g.dtype_of(witness)
         # Arrays of texts cut longer ones that are assigned.
         if dtype is None or getattr(witness.dtype, "kind", "") == "U":
             raise self._column.refused("a column of one value that is neither number nor text")
-        value = str(witness[0]) if dtype == TEXT else witness[0].item()
+        value = str(witness[0]) if dtype == g.TEXT else witness[0].item()
 
         def run(column: Column) -> Any:
             rows = len(column.value)
-            return pa.repeat(value, rows) if dtype == TEXT else np.full(rows, value, dtype)
+            return pa.repeat(value, rows) if dtype == g.TEXT else np.full(rows, value, dtype)
 
-        node = Whole(dtype, FULL, run, (self._column.node,), (value,), ("column",))
+        node = g.Whole(dtype, g.FULL, run, (self._column.node,), (value,), ("column",))
         self._column._tracer.steps += 1
         return TracedColumn(node, witness, self._column._tracer)
 
@@ -403,10 +390,10 @@ class Length:
             self.refuse()
 
         def run(column: Column) -> Column:
-            return Column(values * len(column.value), OTHER)
+            return Column(values * len(column.value), g.OTHER)
 
         details = (type(values[0]).__name__, repr(values[0]))
-        node = Whole(OTHER, "list", run, (self._column.node,), details, ("column",))
+        node = g.Whole(g.OTHER, "list", run, (self._column.node,), details, ("column",))
         result = TracedList(node, values * self._witnesses, self._column._tracer)
         result.series = self.filled(lambda rows: pd.Series(values * rows))
         return result
@@ -440,14 +427,10 @@ LENGTH_TAKEN = "the length of a column is asked for"
 
 class TracedList(Recorded):
     """The stand-in for the list of what a loop gives for each row, of which pandas makes columns, or of the
-    values of a column.
+    values of a column."""
 
-    Attributes:
-        series: The stand-in for `pandas.Series` of the list.
-        iterated: The column whose values the list has; None for the results of a loop.
-    """
-
-    series: TracedColumn
+    series: TracedColumn  #: The stand-in for `pandas.Series` of the list.
+    #: The column whose values the list has; None for the results of a loop.
     iterated: TracedColumn | None = None
     # For `isinstance` in the body.
     __class__ = list  # type: ignore[assignment]
@@ -483,11 +466,11 @@ class TracedList(Recorded):
         details = (text, tracer.kept([(name, variables[name]) for name in used]))
         witness = list(map(row, *(column._witness for column in over)))
         nodes = tuple(column.node for column in over)
-        forms: tuple[Form, ...] = tuple(["column" for _ in nodes])
+        forms: tuple[g.Form, ...] = tuple(["column" for _ in nodes])
         call = functools.partial(RowFunction, row, row.__globals__)
-        values = Whole(OTHER, "rows.list", call(as_pandas=list), nodes, details, forms)
+        values = g.Whole(g.OTHER, "rows.list", call(as_pandas=list), nodes, details, forms)
         result = cls(values, witness, tracer)
-        series = Whole(OTHER, "rows.Series", call(as_pandas=pd.Series), nodes, details, forms)
+        series = g.Whole(g.OTHER, "rows.Series", call(as_pandas=pd.Series), nodes, details, forms)
         result.series = TracedColumn(series, pd.Series(witness), tracer)
         tracer.steps += 1
         return result
@@ -529,11 +512,11 @@ class Accessor:
         getattr(self._witness, name)
         if name in ("tz", "unit"):
             return getattr(self._of(column.of_dtype()), name)
-        if self._name == "dt" and name in times.QUICK and isinstance(column.node, Input):
-            return times.part_of(column, name)
+        if self._name == "dt" and name in QUICK_PARTS and isinstance(column.node, g.Input):
+            return part_of(column, name)
         owner = "StringMethods" if self._name == "str" else "DatetimeProperties"
         plain = column._member(owner, name, column, operator.attrgetter(f"{self._name}.{name}"))
-        if self._name == "str" and name in QUICK and column.node.dtype == TEXT:
+        if self._name == "str" and name in QUICK and column.node.dtype == g.TEXT:
 
             def method(*arguments: Any, **options: Any) -> Any:
                 return column.instead(
@@ -548,7 +531,7 @@ class Accessor:
         if self._name == "str" and isinstance(key, slice):
             sliced: Any = self.__getattr__("slice")
             return sliced(key.start, key.stop, key.step)
-        is_text = self._column.node.dtype == TEXT
+        is_text = self._column.node.dtype == g.TEXT
         return self._column.in_pandas(
             "str[]", lambda column, at: column.str[at], self._column, key, is_sure=is_text
         )
@@ -565,7 +548,7 @@ class Located:
         if column.is_series:
             column[key] = value
         else:
-            column.become(column.in_pandas("loc", _assigned_rows, column, key, value))
+            column.become(column.in_pandas("loc", _assigned, column, key, value, at_rows=True))
 
     def __getitem__(self, key: Any) -> Any:
         return self._column[key]
@@ -583,16 +566,11 @@ def _is_element_wise(name: Name, arguments: Sequence[Any], options: dict[Name, A
     return name in ELEMENT_WISE["numpy"] and not is_in_place
 
 
-def _assigned(column: Any, key: Any, value: Any) -> Any:
-    column = column.copy()
-    column[key] = value
-    return column
-
-
-def _assigned_rows(table: Any, key: Any, value: Any) -> Any:
-    table = table.copy()
-    table.loc[key] = value
-    return table
+def _assigned(of: Any, key: Any, value: Any, at_rows: bool = False) -> Any:
+    of = of.copy()
+    target = of.loc if at_rows else of
+    target[key] = value
+    return of
 
 
 def _either(name: Name, quick: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,21 +13,12 @@ import pyarrow as pa
 from pyspark.sql.types import BooleanType, DataType, DoubleType, FloatType, IntegralType, StringType
 
 from colkern.errors import UnsupportedError
+from colkern.spark.acceleration import graph as g
+from colkern.spark.acceleration import verification
 from colkern.spark.acceleration.forms import ValuesDecideError
-from colkern.spark.acceleration.nodes import OTHER, TEXT, Node, Whole
 from colkern.spark.acceleration.original import Original
 from colkern.spark.acceleration.program import Program
 from colkern.spark.acceleration.tracing import traced
-from colkern.spark.acceleration.verification import (
-    TIMED_ROWS,
-    Function,
-    difference,
-    difference_at_extremes,
-    extremes,
-    is_faster,
-    require_steady,
-    sample,
-)
 from colkern.spark.functions import compiling
 
 Shape: TypeAlias = tuple[tuple[pa.DataType, bool], ...]
@@ -41,7 +32,7 @@ class Compiled:
         self._original = original
         self._returns = returns
         self._arrow_type = original.arrow_type
-        self._programs: dict[Shape, Function | None] = {}
+        self._programs: dict[Shape, verification.Function | None] = {}
         self._timed: set[Shape] = set()
         self._has_warned = False
         self._is_given_up = False
@@ -71,9 +62,9 @@ class Compiled:
         if shape not in self._programs:
             self._programs[shape] = self._verified(shape, columns)
         program = self._programs[shape]
-        if program and shape not in self._timed and len(columns[0]) >= TIMED_ROWS:
+        if program and shape not in self._timed and len(columns[0]) >= verification.TIMED_ROWS:
             self._timed.add(shape)
-            if not is_faster(program, self._original, columns):
+            if not verification.is_faster(program, self._original, columns):
                 self._programs[shape] = program = None
         try:
             return program and program(columns)
@@ -84,36 +75,33 @@ class Compiled:
             self._give_up(f"its compiled form raised {type(error).__name__}: {error}")
             return None
 
-    def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Function | None:
+    def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> verification.Function | None:
         """Returns the function for batches of a shape; None if compiled code gives other results than the
         original."""
         try:
             with compiling.one_process_compiles():
-                rare = extremes(columns)
-                node = self._traced(columns)
+                rare = verification.extremes(columns)
+                witnesses = self._original.pandas(witnesses_of(columns))
+                body, over_batches = self._original.function, self._original.over_batches
+                node = result_of(traced(body, witnesses, over_batches=over_batches), self._returns)
                 if node.calls_python:
-                    require_steady(self._original, [column.type for column in columns])
+                    verification.require_steady(self._original, [column.type for column in columns])
                 program = Program(node, shape, self._original)
         except Exception as error:  # noqa: BLE001 The original does what is not compiled.
             kinds = [f"{type_} with nulls" if nulls else str(type_) for type_, nulls in shape]
             self._warn(f"{error}, for columns of {', '.join(kinds)}")
             return None
-        rows, compiled = sample(columns), functools.partial(self._results, program)
+        rows, compiled = verification.sample(columns), functools.partial(self._results, program)
         try:
-            reason = difference(rows, compiled(rows), self._original(rows))
+            reason = verification.difference(rows, compiled(rows), self._original(rows))
             if reason is None:
-                reason = difference_at_extremes(rare, compiled, self._original)
+                reason = verification.difference_at_extremes(rare, compiled, self._original)
         except Exception as error:  # noqa: BLE001 The user's function may raise anything.
             reason = f"{type(error).__name__}: {error}"
         if reason is not None:
             self._give_up(f"its results were not verified: {reason}")
             return None
         return compiled
-
-    def _traced(self, columns: Sequence[pa.Array]) -> Node:
-        witnesses = self._original.pandas(witnesses_of(columns))
-        node = traced(self._original.function, witnesses, over_batches=self._original.over_batches)
-        return result_of(node, self._returns)
 
     def _results(self, program: Program, columns: Sequence[pa.Array]) -> pa.Array:
         results = program(columns)
@@ -137,18 +125,15 @@ def warn(name: str, reason: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def result_of(node: Node, returns: DataType) -> Node:
-    """Returns the node of the results; Spark converts results that are neither numbers nor text.
-
-    Raises:
-        UnsupportedError: If their type is known, and is not the declared one.
-    """
-    if node.dtype == OTHER:
+def result_of(node: g.Node, returns: DataType) -> g.Node:
+    """Returns the node of the results; Spark converts results that are neither numbers nor text. Raises
+    UnsupportedError if their type is known, and is not the declared one."""
+    if node.dtype == g.OTHER:
         return node
     if not isinstance(returns, _PLAIN):
         name = f"a result of {returns.simpleString()}"
-        return Whole(OTHER, name, lambda results: results, (node,), (), ("pandas",))
-    kinds = {TEXT: StringType, "bool": BooleanType}
+        return g.Whole(g.OTHER, name, lambda results: results, (node,), (), ("pandas",))
+    kinds = {g.TEXT: StringType, "bool": BooleanType}
     declared = type(returns) if isinstance(returns, StringType | BooleanType) else None
     if kinds.get(str(node.dtype)) is not declared:
         raise UnsupportedError(

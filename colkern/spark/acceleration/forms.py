@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.forks import cached_property
-from colkern.spark.acceleration.nodes import OTHER, TEXT, DType, Form, dtype_of, is_float
+from colkern.spark.acceleration import graph as g
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -22,28 +23,16 @@ class ValuesDecideError(UnsupportedError):
     """A column has another dtype than in the batch that was traced."""
 
 
+@dataclass(eq=False)
 class Column:
-    """A column that exists in one form; the other forms are made when they are first used.
+    """A column that exists in one form; the other forms are made when they are first used."""
 
-    Args:
-        value: The column in Arrow, colkern, NumPy or pandas.
-        dtype: The dtype of its node.
-        as_pandas: Makes the pandas form; None where that follows from the dtype.
-        is_exact: Whether the values in Arrow, read as Python's, are those of the pandas form.
-    """
-
-    def __init__(
-        self,
-        value: Any,
-        dtype: DType,
-        as_pandas: Callable[[Any], Any] | None = None,
-        *,
-        is_exact: bool = True,
-    ) -> None:
-        self.value = value
-        self.is_exact = is_exact
-        self.dtype = dtype
-        self._as_pandas = as_pandas
+    value: Any  #: The column in Arrow, colkern, NumPy or pandas.
+    dtype: g.DType  #: The dtype of its node.
+    #: Makes the pandas form; None where that follows from the dtype.
+    as_pandas: Callable[[Any], Any] | None = None
+    #: Whether the values in Arrow, read as Python's, are those of the pandas form.
+    is_exact: bool = field(kw_only=True, default=True)
 
     @cached_property
     def arrow(self) -> pa.Array:
@@ -52,21 +41,21 @@ class Column:
         column = value if isinstance(value, pa.Array | pa.ChunkedArray) else pa.array(value)
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
-        return column.cast(pa.string()) if self.dtype == TEXT else column
+        return column.cast(pa.string()) if self.dtype == g.TEXT else column
 
     @cached_property
     def pandas(self) -> Any:
         """The Series or DataFrame that the traced body has."""
-        if self._as_pandas is not None:
-            return self._as_pandas(self.value)
-        if self.dtype == TEXT:
+        if self.as_pandas is not None:
+            return self.as_pandas(self.value)
+        if self.dtype == g.TEXT:
             return pd.Series(self.arrow, dtype="str")
-        return self.value if self.dtype == OTHER else pd.Series(self.numpy)
+        return self.value if self.dtype == g.OTHER else pd.Series(self.numpy)
 
     def rows(self, places: AnyArray) -> Any:
         """Returns some rows of the pandas form, of lists without the others."""
         if isinstance(self.value, pa.ListArray):
-            return Column(self.value.take(pa.array(places)), self.dtype, self._as_pandas).pandas
+            return Column(self.value.take(pa.array(places)), self.dtype, self.as_pandas).pandas
         return self.pandas.iloc[places]
 
     @cached_property
@@ -81,7 +70,7 @@ class Column:
             value = value.to_numpy(zero_copy_only=False)
         return np.asarray(value).astype(self.dtype, copy=False)
 
-    def form(self, form: Form) -> Any:
+    def form(self, form: g.Form) -> Any:
         """Returns the column in the form that an operation takes."""
         if form == "column":
             return self
@@ -90,21 +79,21 @@ class Column:
         return getattr(self, form)
 
 
-def column_of(value: Any, dtype: DType) -> Column:
+def column_of(value: Any, dtype: g.DType) -> Column:
     """Returns pandas' result for a node as a column; raises ValuesDecideError if it has another dtype."""
     if isinstance(value, Column):
         return value
-    if isinstance(value, pa.Array) and value.null_count and dtype not in (TEXT, OTHER):
-        if not is_float(dtype):
+    if isinstance(value, pa.Array) and value.null_count and dtype not in (g.TEXT, g.OTHER):
+        if not g.is_float(dtype):
             raise ValuesDecideError(f"float64, not {dtype}")
     elif isinstance(value, pd.Series | pd.DataFrame | np.ndarray):
-        if dtype != OTHER and dtype_of(value) != dtype:
+        if dtype != g.OTHER and g.dtype_of(value) != dtype:
             raise ValuesDecideError(f"{getattr(value, 'dtype', 'a table')}, not {dtype}")
-        if dtype == TEXT:
+        if dtype == g.TEXT:
             if isinstance(value, np.ndarray):
                 # Arrow ends the texts of NumPy's own type at a NUL.
                 value = pd.Series(value, dtype=object)
-            return Column(Column(value, TEXT).arrow, TEXT)
-        if dtype != OTHER:
+            return Column(Column(value, g.TEXT).arrow, g.TEXT)
+        if dtype != g.OTHER:
             return Column(np.asarray(value), dtype)
     return Column(value, dtype)

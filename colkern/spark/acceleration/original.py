@@ -27,17 +27,11 @@ _EXTENSION = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Session settings for the conversion to pandas and back; the defaults are Spark 4.3's.
+    """Session settings for the conversion to pandas and back; the defaults are Spark 4.3's."""
 
-    Attributes:
-        timezone: The time zone of the function's timestamps.
-        safely: Whether results that do not fit their type raise an error.
-        extension: Whether integers have pandas' nullable dtypes.
-    """
-
-    timezone: str = "UTC"
-    safely: bool = True
-    extension: bool = False
+    timezone: str = "UTC"  #: The time zone of the function's timestamps.
+    safely: bool = True  #: Whether results that do not fit their type raise an error.
+    extension: bool = False  #: Whether integers have pandas' nullable dtypes.
 
     @staticmethod
     def of_session() -> Settings:

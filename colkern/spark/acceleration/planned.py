@@ -18,20 +18,15 @@ from pyspark.sql import functions as f
 
 from colkern.errors import UnsupportedError
 from colkern.rows.terms import NoTermError
+from colkern.spark.acceleration import graph as g
 from colkern.spark.acceleration.compiled import EXAMPLES, result_of
 from colkern.spark.acceleration.expressions import Expression
-from colkern.spark.acceleration.nodes import Node
 from colkern.spark.acceleration.original import Original, Settings
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.acceleration.verification import accepted, difference, extremes, outcome
 from colkern.spark.native import sharing
-from colkern.spark.native.functions import (
-    KNOWN,
-    UTC,
-    PlanName,
-    PlannedFunction,
-)
+from colkern.spark.native.functions import KNOWN, UTC, PlanName, PlannedFunction
 
 _EXAMPLES = {
     kind: pa.concat_arrays([EXAMPLES[kind], pa.nulls(1, EXAMPLES[kind].type)])
@@ -50,23 +45,15 @@ MOST_COMBINED = 3
 
 @dataclass(frozen=True)
 class _Branch:
-    """The graph of a function for columns of some types.
+    """The graph of a function for columns of some types."""
 
-    Args:
-        node: The results.
-        kinds: The types.
-        lines: The lines of the function's source, by the identities of nodes.
-        taken: The combinations of types that have these results, as Spark's `typeof` names them.
-        takes_times: Whether the function also takes times in place of numbers.
-        uses: The largest number of places of the results in which one column stands.
-    """
-
-    node: Node
-    kinds: tuple[str, ...]
-    lines: Mapping[bytes, int]
+    node: g.Node  #: The results.
+    kinds: tuple[str, ...]  #: The types.
+    lines: Mapping[bytes, int]  #: The lines of the function's source, by the identities of nodes.
+    #: The combinations of types that have these results, as Spark's `typeof` names them.
     taken: tuple[tuple[str, ...], ...]
-    takes_times: bool
-    uses: int = 0
+    takes_times: bool  #: Whether the function also takes times in place of numbers.
+    uses: int = 0  #: The largest number of places of the results in which one column stands.
 
 
 class PlannedOriginal(PlannedFunction):
@@ -88,7 +75,7 @@ class PlannedOriginal(PlannedFunction):
         self._original = original
         self._returns = original.returns.simpleString()
         self._must = plan == "native"
-        self._reason = NoTermError("plan='arrow'", 0) if plan == "arrow" else None
+        self._reason = NoTermError("plan='arrow'") if plan == "arrow" else None
         self._branches: list[_Branch] | None = None
         self._columns = self._typed = None
         KNOWN[self._name] = self
@@ -123,11 +110,8 @@ class PlannedOriginal(PlannedFunction):
         return f"{self._name}: native for columns of {shown}; arrow for others"
 
     def planned(self) -> bool:
-        """Whether there is an expression for columns of any types; the first call finds that out.
-
-        Raises:
-            CompileError: If there is none, and the plan is "native".
-        """
+        """Whether there is an expression for columns of any types; the first call finds that out. Raises
+        CompileError if there is none, and the plan is "native"."""
         if self._branches is None:
             self._branches = []
             try:
@@ -166,11 +150,8 @@ class PlannedOriginal(PlannedFunction):
         return f.when(_is_of(branches, types), result).otherwise(elsewhere)
 
     def _of(self, branch: _Branch, columns: Sequence[Column], shares: bool) -> Column:
-        """Returns the results for columns of a branch's types.
-
-        Raises:
-            NoTermError: If there is no expression, or if it would be too large.
-        """
+        """Returns the results for columns of a branch's types; raises NoTermError if there is no
+        expression, or if it would be too large."""
         # Spark converts every type to string. Next to a Python function, it inlines columns whose type is
         # read.
         typed = [
@@ -200,13 +181,13 @@ class PlannedOriginal(PlannedFunction):
         """Returns the branches; raises NoTermError if there is none."""
         parameters = inspect.signature(self._original.function).parameters.values()
         if self._original.over_batches or not 0 < len(parameters) <= _MOST_COLUMNS:
-            raise NoTermError("only functions of one to five columns have native plans", 0)
+            raise NoTermError("only functions of one to five columns have native plans")
         if any(
             p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is not p.empty for p in parameters
         ):
-            raise NoTermError("functions of any number of columns have no native plans", 0)
+            raise NoTermError("functions of any number of columns have no native plans")
         branches: list[_Branch] = []
-        furthest, reason = (False, False, -1), NoTermError("", 0)
+        furthest, reason = (False, False, -1), NoTermError("")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             for kinds in _combinations(len(parameters)):
@@ -258,7 +239,7 @@ class PlannedOriginal(PlannedFunction):
         branch = _Branch(node, kinds, tracer.lines, (kinds,), self._takes_times(kinds))
         uses = sharing.uses(functools.partial(self._of, branch), len(kinds))
         if not self._is_alike_beside_nulls(kinds):
-            raise NoTermError("the results of a row differ where other rows have nulls", 0)
+            raise NoTermError("the results of a row differ where other rows have nulls")
         types = [("double", *_AS_DOUBLE) if kind == "double" else (kind,) for kind in kinds]
         if len(kinds) > MOST_COMBINED:
             types = [(kind,) for kind in kinds]
@@ -307,13 +288,10 @@ class PlannedOriginal(PlannedFunction):
 
     def _rows(self, types: Sequence[pa.DataType]) -> list[pa.Array]:
         """Returns extreme values of some types, in the rows that the function accepts; at least one row.
-
-        Raises:
-            NoTermError: If it accepts none of them.
-        """
+        Raises NoTermError if it accepts none of them."""
         rows = accepted(self._original, extremes([pa.array([], type_) for type_ in types]))
         if not len(rows[0]):
-            raise NoTermError("it has no results for extreme values", 0)
+            raise NoTermError("it has no results for extreme values")
         return rows
 
 

@@ -83,13 +83,11 @@ class _Names:
 
     def __init__(self, function: types.FunctionType) -> None:
         self.outside: Mapping[str, object] = function.__globals__
-        code, defaults = function.__code__, function.__defaults__ or ()
-        positional = code.co_varnames[: code.co_argcount]
-        self.inside = dict(
-            zip(positional[len(positional) - len(defaults) :], defaults, strict=True)
-        )
-        self.inside |= function.__kwdefaults__ or {}
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        parameters = inspect.signature(function, follow_wrapped=False).parameters
+        known = ((n, each.default) for n, each in parameters.items())
+        self.inside = {n: value for n, value in known if value is not inspect.Parameter.empty}
+        cells = function.__closure__ or ()
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
             try:
                 self.inside[name] = cell.cell_contents
             except ValueError:

@@ -12,7 +12,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -20,22 +20,8 @@ import pandas as pd
 from pyspark import cloudpickle
 
 from colkern.errors import UnsupportedError
+from colkern.spark.acceleration import graph as g
 from colkern.spark.acceleration import texts
-from colkern.spark.acceleration.nodes import (
-    BOOL,
-    OTHER,
-    TEXT,
-    Constant,
-    Form,
-    Fused,
-    Input,
-    Node,
-    NumPyType,
-    Whole,
-    dtype_of,
-    holds,
-    is_float,
-)
 
 WRAPS_SLOWLY = '{} with mode="wrap": NumPy takes a step for each length of the table'
 
@@ -47,23 +33,19 @@ Witness: TypeAlias = pd.Series
 """Two rows of a column, as a Series or a NumPy array."""
 
 
+@dataclass(eq=False)
 class Tracer:
-    """Counts the steps of a trace, and keeps the first refusal if the traced body goes on after it.
+    """Counts the steps of a trace, and keeps the first refusal if the traced body goes on after it."""
 
-    Attributes:
-        code: The traced body.
-        results: The results of the body for the witnesses.
-        lines: The lines of the body that make nodes, by the nodes' identities.
-    """
-
-    def __init__(self) -> None:
-        self.refusal: UnsupportedError | None = None
-        self.results: Witness | None = None
-        self._constants: list[tuple[object, str]] = []
-        self.steps = 0
-        self.names: dict[int, dict[str, Any]] = {}
-        self.code: types.CodeType | None = None
-        self.lines: dict[bytes, int] = {}
+    refusal: UnsupportedError | None = None
+    steps: int = 0
+    code: types.CodeType | None = None  #: The traced body.
+    results: Witness | None = None  #: The results of the body for the witnesses.
+    #: The lines of the body that make nodes, by the nodes' identities.
+    lines: dict[bytes, int] = field(default_factory=dict)
+    #: The globals of functions before the trace, by the identities of those in it.
+    names: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _constants: list[tuple[object, str]] = field(default_factory=list)
 
     def names_of(self, function: types.FunctionType) -> dict[str, Any]:
         """Returns the globals of a function, also of one that is defined while the body runs."""
@@ -87,7 +69,7 @@ class Tracer:
         if any(repr(identity_of(value)) != before for value, before in self._constants):
             raise UnsupportedError("it changes what a function got before")
 
-    def note_line(self, node: Node) -> None:
+    def note_line(self, node: g.Node) -> None:
         """Note the current line of the body as the line of a node."""
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code is not self.code:
@@ -99,14 +81,14 @@ class Tracer:
 class Recorded:
     """A stand-in for a pandas Series or a NumPy array: its node, and a witness of two rows."""
 
-    def __init__(self, node: Node, witness: Witness, tracer: Tracer) -> None:
+    def __init__(self, node: g.Node, witness: Witness, tracer: Tracer) -> None:
         self._node = node
         self._witness = witness
         self._tracer = tracer
         tracer.note_line(node)
 
     @property
-    def node(self) -> Node:
+    def node(self) -> g.Node:
         """The column in the graph."""
         return self._node
 
@@ -121,10 +103,10 @@ class Recorded:
 
     # Recording
 
-    def result(self, node: Node, witness: Witness) -> Self:
+    def result(self, node: g.Node, witness: Witness) -> Self:
         """Returns the stand-in for a node's column; `witness` is two rows of it."""
         self._tracer.steps += 1
-        if node.dtype != OTHER and dtype_of(witness) != node.dtype:
+        if node.dtype != g.OTHER and g.dtype_of(witness) != node.dtype:
             raise self._tracer.refused(f"a result of dtype {witness.dtype}")
         if witness is self._witness:
             # As `clip` without bounds: the column itself, which may be changed in place.
@@ -145,7 +127,7 @@ class Recorded:
                 operand.require_numbers(name)
         nodes = tuple(self.node_of(operand) for operand in operands)
         dtype = self.numbers_of(witness, name)
-        return self.result(Whole(dtype, name, function, nodes, details), witness)
+        return self.result(g.Whole(dtype, name, function, nodes, details), witness)
 
     def in_pandas(
         self,
@@ -170,11 +152,7 @@ class Recorded:
         is_sure: bool = False,
     ) -> Self:
         """Records an operation that pandas itself does on real columns, which may stand anywhere in
-        arguments.
-
-        Args:
-            is_sure: Whether the dtype of the result follows from those of the columns.
-        """
+        arguments; `is_sure` if the dtype of the result follows from those of the columns."""
         call = Arguments((tuple(arguments), options))
         if any(column._node.rows for column in call.columns):
             # Selected rows have another index, which an operation may use.
@@ -187,25 +165,27 @@ class Recorded:
             given, named = call.filled(values)
             return function(*given, **named)
 
-        forms: tuple[Form, ...] = tuple(
+        forms: tuple[g.Form, ...] = tuple(
             ["numpy" if isinstance(c._witness, np.ndarray) else "pandas" for c in call.columns]
         )
-        dtype = (is_sure and dtype_of(witness)) or OTHER
+        dtype = (is_sure and g.dtype_of(witness)) or g.OTHER
         if (
             not isinstance(dtype, str)
             and dtype.kind == "i"
-            and not all(isinstance(c._node, Input) or c._node.dtype != OTHER for c in call.columns)
+            and not all(
+                isinstance(c._node, g.Input) or c._node.dtype != g.OTHER for c in call.columns
+            )
         ):
             # The column may have nulls, and then pandas has floats.
-            dtype = OTHER
+            dtype = g.OTHER
         nodes = tuple([column._node for column in call.columns])
         tracer.steps += 1
-        return cls(Whole(dtype, name, run, nodes, details, forms), witness, tracer)
+        return cls(g.Whole(dtype, name, run, nodes, details, forms), witness, tracer)
 
     def instead(self, quick: Callable[[], Any], plain: Callable[[], Any]) -> Any:
         """Records an operation by `quick`, or by `plain` if that is refused."""
         refusal = self._tracer.refusal
-        if self._node.dtype != OTHER:
+        if self._node.dtype != g.OTHER:
             try:
                 return quick()
             except (UnsupportedError, TypeError):
@@ -218,40 +198,42 @@ class Recorded:
         reads = self.require_numbers(getattr(function, "__name__", "operation"))
         witness = function(self._witness)
         dtype = self.numbers_of(witness, expression)
-        if expression.startswith("np.") and dtype != BOOL and not is_float(reads):
+        if expression.startswith("np.") and dtype != g.BOOL and not g.is_float(reads):
             return self.whole(expression, function, (self,), witness)
-        return self.result(Fused(dtype, expression, (self._node,), (reads,)), witness)
+        return self.result(g.Fused(dtype, expression, (self._node,), (reads,)), witness)
 
     def choice(
         self, condition: object, chosen: object, other: object, witness: Witness, name: str
-    ) -> Node:
+    ) -> g.Node:
         """Returns the node of a choice by a condition, between numbers or between texts."""
         parts = (self.condition(condition), self.node_of(chosen), self.node_of(other))
         return self.choice_of(parts, witness, name)
 
-    def choice_of(self, parts: tuple[Node, Node, Node], witness: Witness, name: str) -> Node:
+    def choice_of(
+        self, parts: tuple[g.Node, g.Node, g.Node], witness: Witness, name: str
+    ) -> g.Node:
         """Returns the node of a choice between two nodes by a condition."""
-        are_texts = [part.dtype == TEXT for part in parts[1:]]
-        if all(are_texts) and dtype_of(witness) == TEXT:
+        are_texts = [part.dtype == g.TEXT for part in parts[1:]]
+        if all(are_texts) and g.dtype_of(witness) == g.TEXT:
             return texts.text_choice(parts)
         dtype = self.numbers_of(witness, name)
         if any(are_texts):
             raise self._tracer.refused(f"{name} of texts and numbers")
-        return Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
+        return g.Fused(dtype, "{1} if {0} else {2}", parts, (g.BOOL, dtype, dtype))
 
-    def condition(self, value: object) -> Node:
+    def condition(self, value: object) -> g.Node:
         """Returns the node of a condition."""
-        if isinstance(value, Recorded) and value._node.dtype == BOOL:
+        if isinstance(value, Recorded) and value._node.dtype == g.BOOL:
             return value._node
         raise self._tracer.refused("a condition that is no column of booleans")
 
-    def node_of(self, value: object) -> Node:
+    def node_of(self, value: object) -> g.Node:
         """Returns the node of an operand."""
         if isinstance(value, Recorded):
             return value._node
         if value is None:
-            return Constant(np.dtype(object), None)
-        return Constant(TEXT if isinstance(value, str) else np.asarray(value).dtype, value)
+            return g.Constant(np.dtype(object), None)
+        return g.Constant(g.TEXT if isinstance(value, str) else np.asarray(value).dtype, value)
 
     # Checks
 
@@ -263,7 +245,7 @@ class Recorded:
 
     def require_operand(self, value: object) -> None:
         """Check that a value is a column of the trace, or a constant."""
-        if isinstance(value, Recorded) and value._node.dtype == OTHER:
+        if isinstance(value, Recorded) and value._node.dtype == g.OTHER:
             raise self._tracer.refused("a column of a type that only pandas has")
         if isinstance(value, Recorded | bool | int | float | str | np.bool_ | np.float32):
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -281,7 +263,7 @@ class Recorded:
             return np.asarray(value)
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
-    def require_numbers(self, name: str) -> NumPyType:
+    def require_numbers(self, name: str) -> g.NumPyType:
         """Returns the dtype of this column; refuses a column of text."""
         if isinstance(self._node.dtype, str):
             raise self._tracer.refused(f"{name} of a column of text")
@@ -291,7 +273,7 @@ class Recorded:
         """Raise AttributeError unless real columns have the method."""
         getattr(self._witness, name)
 
-    def of_own_dtype(self, value: object, name: str) -> Node:
+    def of_own_dtype(self, value: object, name: str) -> g.Node:
         """Returns the node of a value that fits this column's dtype, so that pandas keeps the dtype."""
         self.require_operand(value)
         own = self._node.dtype
@@ -300,7 +282,7 @@ class Recorded:
         elif isinstance(own, str):
             fits = isinstance(value, str)
         else:
-            fits = holds(own, value)
+            fits = g.holds(own, value)
         if not fits:
             raise self._tracer.refused(
                 f"Series.{name} of {own} with values of another type, where pandas' dtype depends "
@@ -308,9 +290,9 @@ class Recorded:
             )
         return self.node_of(value)
 
-    def numbers_of(self, witness: Witness, name: str) -> NumPyType:
+    def numbers_of(self, witness: Witness, name: str) -> g.NumPyType:
         """Returns the dtype of a witness of numbers; refuses other witnesses."""
-        dtype = dtype_of(witness)
+        dtype = g.dtype_of(witness)
         if dtype is None or isinstance(dtype, str):
             kind = getattr(witness, "dtype", type(witness).__name__)
             raise self._tracer.refused(f"{name} gives {kind}, no column of numbers")
@@ -318,30 +300,23 @@ class Recorded:
 
 
 class Arguments:
-    """The arguments of a call, with the stand-ins among them taken out.
-
-    Attributes:
-        columns: The stand-ins, in order.
-        given: The other arguments.
-    """
+    """The arguments of a call, with the stand-ins among them, `columns`, taken out."""
 
     def __init__(self, given: object) -> None:
         self.columns: list[Recorded] = []
-        self.given = self._without_columns(given)
+        self.given = _with_items(given, self._place_of)
 
     def filled(self, values: Sequence[Any]) -> Any:
         """Returns the arguments with values in the places of the stand-ins."""
-        return _filled(self.given, values)
+        return _with_items(
+            self.given, lambda item: values[item.index] if isinstance(item, _Place) else item
+        )
 
-    def _without_columns(self, value: Any) -> Any:
-        if isinstance(value, Recorded):
-            self.columns.append(value)
-            return _Place(len(self.columns) - 1)
-        if type(value) in (list, tuple):
-            return type(value)(map(self._without_columns, value))
-        if type(value) is dict:
-            return {key: self._without_columns(item) for key, item in value.items()}
-        return value
+    def _place_of(self, value: object) -> object:
+        if not isinstance(value, Recorded):
+            return value
+        self.columns.append(value)
+        return _Place(len(self.columns) - 1)
 
 
 @dataclass(frozen=True)
@@ -351,14 +326,13 @@ class _Place:
     index: int
 
 
-def _filled(value: Any, columns: Sequence[Any]) -> Any:
-    if isinstance(value, _Place):
-        return columns[value.index]
+def _with_items(value: Any, of_item: Callable[[Any], Any]) -> Any:
+    """Returns arguments, which may be nested, with other items."""
     if type(value) in (list, tuple):
-        return type(value)([_filled(item, columns) for item in value])
+        return type(value)([_with_items(item, of_item) for item in value])
     if type(value) is dict:
-        return {key: _filled(item, columns) for key, item in value.items()}
-    return value
+        return {key: _with_items(item, of_item) for key, item in value.items()}
+    return of_item(value)
 
 
 def identity_of(value: Any) -> object:

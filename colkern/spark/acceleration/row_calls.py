@@ -18,8 +18,8 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import Udf, udf
 from colkern.rows.front import node_of
 from colkern.rows.terms import NoTermError
+from colkern.spark.acceleration import graph as g
 from colkern.spark.acceleration.forms import AnyArray, Column
-from colkern.spark.acceleration.nodes import OTHER
 from colkern.spark.native.functions import Typed, term_of
 
 _REFUSED = (CompileError, UnsupportedError)
@@ -76,20 +76,17 @@ class RowFunction:
         if self._as_pandas is not None:
             # The loop itself may keep state from row to row.
             raise UnsupportedError(f"a loop over values: {self._refusal}")
-        return Column(self._in_python(columns), OTHER)
+        return Column(self._in_python(columns), g.OTHER)
 
     def term(self, columns: list[s.DataType]) -> Typed:
-        """Returns the function of values that are not null, as a term.
-
-        Raises:
-            NoTermError: If the function has no term.
-        """
+        """Returns the function of values that are not null, as a term; raises NoTermError if the function
+        has no term."""
         try:
             if self._compiled is None:
-                raise NoTermError("it is not compiled", 0)
+                raise NoTermError("it is not compiled")
             return term_of(self._compiled, columns)
         except _REFUSED as error:
-            raise NoTermError(str(error), 0) from error
+            raise NoTermError(str(error)) from error
 
     def of_null(self, null: Any) -> Any:
         """Returns the function's result for a null, which pandas represents by `null`."""
@@ -124,11 +121,11 @@ class RowFunction:
         elif {*map(type, others)} == {_VALUES.get(results.type)}:
             added = pa.array(others, results.type)
         elif not _is_exact(results.type):
-            return Column(self._in_python(columns), OTHER)
+            return Column(self._in_python(columns), g.OTHER)
         else:
             known, called = iter(_values_of(results)), iter(others)
             mixed = [next(known if each else called) for each in is_valid]
-            return Column((self._as_pandas or _mapped)(mixed), OTHER)
+            return Column((self._as_pandas or _mapped)(mixed), g.OTHER)
         order = np.empty(len(is_valid), np.int64)
         order[is_valid] = np.arange(len(results))
         order[rows] = np.arange(len(results), len(is_valid))
@@ -138,8 +135,8 @@ class RowFunction:
     def _column(self, results: pa.Array, columns: Sequence[Column]) -> Column:
         """Returns results as a column; pandas gets what Python gives, where Arrow's values are others."""
         if _is_exact(results.type):
-            return Column(results, OTHER, self._made)
-        return Column(results, OTHER, lambda _: self._in_python(columns), is_exact=False)
+            return Column(results, g.OTHER, self._made)
+        return Column(results, g.OTHER, lambda _: self._in_python(columns), is_exact=False)
 
     def _in_python(self, columns: Sequence[Column]) -> Any:
         """Returns the results of the plain function, as pandas makes a column of them."""
@@ -257,10 +254,4 @@ def _notna(value: Any) -> bool:
 _OF_A_ROW = types.ModuleType("pandas")
 """The part of pandas that functions of one value use."""
 
-for _name, _function in (
-    ("isna", _isna),
-    ("isnull", _isna),
-    ("notna", _notna),
-    ("notnull", _notna),
-):
-    setattr(_OF_A_ROW, _name, _function)
+vars(_OF_A_ROW).update(isna=_isna, isnull=_isna, notna=_notna, notnull=_notna)

@@ -18,10 +18,10 @@ import pyarrow as pa
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.rows.front import names_in
+from colkern.spark.acceleration import graph as g
 from colkern.spark.acceleration.columns import Length, TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
 from colkern.spark.acceleration.forms import Column
-from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import WRAPS_SLOWLY, Arguments, Recorded, Tracer
 from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, VALUES, collecting
@@ -33,7 +33,7 @@ def traced(
     tracer: Tracer | None = None,
     *,
     over_batches: bool = False,
-) -> Node:
+) -> g.Node:
     """Returns the graph of a function of pandas columns, or of an iterator of them (`over_batches`).
 
     Args:
@@ -52,7 +52,7 @@ def traced(
 
 def _traced(
     function: Body, witnesses: Sequence[pd.Series], tracer: Tracer, over_batches: bool
-) -> Node:
+) -> g.Node:
     tracer.code = getattr(function, "__code__", None)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -147,7 +147,7 @@ def _shown(value: object, depth: int = 3) -> object:
 
 def _stand_ins(witnesses: Sequence[pd.Series], tracer: Tracer, start: int) -> list[TracedColumn]:
     return [
-        TracedColumn(Input(dtype_of(witness) or OTHER, position), witness, tracer)
+        TracedColumn(g.Input(g.dtype_of(witness) or g.OTHER, position), witness, tracer)
         for position, witness in enumerate(witnesses, start)
     ]
 
@@ -201,12 +201,7 @@ class _Replacing:
         return copy
 
     def _collected(
-        self,
-        source: str,
-        variables: dict[str, object],
-        _: object,
-        *over: Any,
-        strict: bool = False,
+        self, source: str, variables: dict[str, object], _: object, *over: Any, strict: bool = False
     ) -> object:
         """Returns the values that a loop gives for what it runs over; see `value_loops`."""
         is_traced = any(isinstance(each, Recorded) for each in over)
@@ -227,73 +222,11 @@ class _Replacing:
 
 def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
     """Returns functions of pandas, and the modules, each with its replacement in a traced body."""
-
-    def of_pandas(name: str) -> Callable[..., Any]:
-        function = getattr(pd, name)
-
-        def called(*arguments: Any, **options: Any) -> Any:
-            columns = Arguments((arguments, options)).columns
-            if not columns and (arguments or options or name != "DataFrame"):
-                return function(*arguments, **options)
-            first = arguments[0] if arguments else None
-            # The index of a column is a range.
-            is_whole = options.keys() <= {"name", "index"} and (
-                "index" not in options or isinstance(options["index"], TracedColumn)
-            )
-            if isinstance(first, TracedList) and name == "Series" and is_whole:
-                return first.series
-            index = options.get("index")
-            if name == "Series" and np.isscalar(first) and isinstance(index, TracedColumn):
-                filled = _of_index(index, arguments, options)
-                if filled is not None:
-                    return filled
-            if (
-                isinstance(first, TracedColumn)
-                and first.node.dtype != OTHER
-                and not first.node.rows
-            ):
-                if name in _OF_A_COLUMN:
-                    return getattr(_series(first), name)()
-                if name == "Series" and is_whole:
-                    return _series(first)
-            is_joined = name == "concat" and options.get("axis") not in (1, "columns")
-            if options.keys() & NEVER or is_joined:
-                raise tracer.refused(f"pandas.{name} with these options is not element-wise")
-            return TracedColumn.recorded(
-                tracer, f"pandas.{name}", function, arguments, options, is_sure=False
-            )
-
-        if isinstance(function, type):
-            return _Class(name, (), {"of": function, "called": staticmethod(called)})
-        return called
-
-    def of_values(function: Callable[..., Any]) -> Callable[..., Any]:
-        def called(*arguments: Any, **options: Any) -> Any:
-            if not isinstance(arguments[0] if arguments else None, TracedColumn | TracedList):
-                return _as_table(function(*arguments, **options))
-            first = arguments[0]
-            if function is np.asarray and isinstance(first._witness, np.ndarray):
-                if arguments[1:] or options:
-                    raise first.refused("numpy.asarray of an array with options")
-                return first
-            # The count of values says nothing new.
-            if options.get("copy", True) is not True:
-                raise first.refused(f"numpy.{function.__name__} may share the memory of an array")
-            arguments = tuple(each for each in arguments if not isinstance(each, Length))
-            options = {name: each for name, each in options.items() if not isinstance(each, Length)}
-            if isinstance(arguments[0], TracedList):
-                return _array_of(arguments[0], function, arguments[1:], options)
-            return TracedColumn.recorded(
-                tracer, f"numpy.{function.__name__}", function, arguments, options, is_sure=True
-            )
-
-        return called
-
-    of_pd = {name: of_pandas(name) for name in ELEMENT_WISE["pandas"]}
+    of_pd = {name: _of_pandas(tracer, name) for name in ELEMENT_WISE["pandas"]}
     of_np: dict[str, Callable[..., Any]] = {
         "vectorize": partial(_vectorize, tracer),
         **{name: _full(getattr(np, name)) for name in ("empty", "full", "ones", "zeros")},
-        **{name: of_values(getattr(np, name)) for name in ("array", "asarray", "fromiter")},
+        **{name: _of_values(tracer, name) for name in ("array", "asarray", "fromiter")},
         "take": _take,
     }
     modules = [(pd, _Module(pd, of_pd)), (np, _Module(np, of_np))]
@@ -303,6 +236,69 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
         for name, function in replaced.items()
     ]
     return [*modules, *functions]
+
+
+def _of_pandas(tracer: Tracer, name: str) -> Callable[..., Any]:
+    """Returns a function or class of pandas that also takes stand-ins."""
+    function = getattr(pd, name)
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        columns = Arguments((arguments, options)).columns
+        if not columns and (arguments or options or name != "DataFrame"):
+            return function(*arguments, **options)
+        first = arguments[0] if arguments else None
+        # The index of a column is a range.
+        is_whole = options.keys() <= {"name", "index"} and (
+            "index" not in options or isinstance(options["index"], TracedColumn)
+        )
+        if isinstance(first, TracedList) and name == "Series" and is_whole:
+            return first.series
+        index = options.get("index")
+        if name == "Series" and np.isscalar(first) and isinstance(index, TracedColumn):
+            filled = _of_index(index, arguments, options)
+            if filled is not None:
+                return filled
+        if isinstance(first, TracedColumn) and first.node.dtype != g.OTHER and not first.node.rows:
+            if name in _OF_A_COLUMN:
+                return getattr(_series(first), name)()
+            if name == "Series" and is_whole:
+                return _series(first)
+        is_joined = name == "concat" and options.get("axis") not in (1, "columns")
+        if options.keys() & NEVER or is_joined:
+            raise tracer.refused(f"pandas.{name} with these options is not element-wise")
+        return TracedColumn.recorded(
+            tracer, f"pandas.{name}", function, arguments, options, is_sure=False
+        )
+
+    if isinstance(function, type):
+        return _Class(name, (), {"of": function, "called": staticmethod(called)})
+    return called
+
+
+def _of_values(tracer: Tracer, name: str) -> Callable[..., Any]:
+    """Returns a function of NumPy that makes an array, also of a stand-in."""
+    function = getattr(np, name)
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        if not isinstance(arguments[0] if arguments else None, TracedColumn | TracedList):
+            return _as_table(function(*arguments, **options))
+        first = arguments[0]
+        if function is np.asarray and isinstance(first._witness, np.ndarray):
+            if arguments[1:] or options:
+                raise first.refused("numpy.asarray of an array with options")
+            return first
+        # The count of values says nothing new.
+        if options.get("copy", True) is not True:
+            raise first.refused(f"numpy.{name} may share the memory of an array")
+        arguments = tuple(each for each in arguments if not isinstance(each, Length))
+        options = {key: each for key, each in options.items() if not isinstance(each, Length)}
+        if isinstance(arguments[0], TracedList):
+            return _array_of(arguments[0], function, arguments[1:], options)
+        return TracedColumn.recorded(
+            tracer, f"numpy.{name}", function, arguments, options, is_sure=True
+        )
+
+    return called
 
 
 def _vectorize(tracer: Tracer, function: Callable[..., Any], **kinds: Any) -> Callable[..., Any]:
@@ -344,12 +340,12 @@ def _array_of(
                 return array
         return function(column.pandas, *arguments, **options)
 
-    dtype = dtype_of(witness) or OTHER
+    dtype = g.dtype_of(witness) or g.OTHER
     if not isinstance(dtype, str) and dtype.kind == "i":
         # With nulls in a column, the results may be floats.
-        dtype = OTHER
+        dtype = g.OTHER
     values._tracer.steps += 1
-    node = Whole(dtype, f"numpy.{function.__name__}", run, (values.node,), details, ("column",))
+    node = g.Whole(dtype, f"numpy.{function.__name__}", run, (values.node,), details, ("column",))
     return TracedColumn(node, witness, values._tracer)
 
 
@@ -400,11 +396,11 @@ def _of_index(
     def series_of(count: int) -> pd.Series:
         return pd.Series(*arguments, **options | {"index": pd.RangeIndex(count)})
 
-    is_of_column = isinstance(index.node, Whole) and index.node.name == "Series.index"
-    if not is_of_column or dtype_of(series_of(1)) is None:
-        return None
-    (of,) = index.node.operands  # type: ignore[attr-defined]
-    return Length(TracedColumn(of, pd.Series(index._witness), index._tracer)).filled(series_of)
+    match index.node:
+        case g.Whole(name="Series.index", operands=(of,)) if g.dtype_of(series_of(1)) is not None:
+            column = TracedColumn(of, pd.Series(index._witness), index._tracer)
+            return Length(column).filled(series_of)
+    return None
 
 
 class _Table(np.ndarray):

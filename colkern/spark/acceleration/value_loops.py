@@ -12,6 +12,7 @@ import dis
 import functools
 import types
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from colkern.errors import CompileError
 from colkern.rows.calls import CHANGING
@@ -58,22 +59,14 @@ def collecting(function: types.FunctionType) -> types.CodeType:
     return compiled
 
 
+@dataclass(eq=False)
 class _Loops(ast.NodeTransformer):
-    """Puts calls of `COLLECT` in place of the loops of a function.
+    """Puts calls of `COLLECT` in place of the loops of a function."""
 
-    Args:
-        function: The function.
-        outer: Its outer variables.
-        builtins: Those of `_BUILTINS` that have their own meaning in it.
-    """
-
-    def __init__(
-        self, function: ast.FunctionDef, outer: Collection[str], builtins: Collection[str]
-    ) -> None:
-        self._function = function
-        self._outer = outer
-        self._builtins = builtins
-        self.count = 0
+    function: ast.FunctionDef
+    outer: Collection[str]  #: Its outer variables.
+    builtins: Collection[str]  #: Those of `_BUILTINS` that have their own meaning in it.
+    count: int = 0
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Parts with variables of their own are left as they are."""
@@ -93,7 +86,7 @@ class _Loops(ast.NodeTransformer):
         match node:
             case ast.Call(
                 ast.Name("list"), [ast.Call(ast.Name("map"), [function, *over], [])], []
-            ) if {"list", "map", "zip"} <= {*self._builtins} and _is_same_each_time(function):
+            ) if {"list", "map", "zip"} <= {*self.builtins} and _is_same_each_time(function):
                 is_zipped = False
                 match over:
                     case [ast.Call(ast.Name("zip"), [*over], [])]:
@@ -130,7 +123,7 @@ class _Loops(ast.NodeTransformer):
         handlers = (each for each in ast.walk(loop) if isinstance(each, ast.ExceptHandler))
         own |= {each.name for each in handlers if each.name}
         inside, everywhere = (
-            sum(each.id in own for each in _names(tree)) for tree in (loop, self._function)
+            sum(each.id in own for each in _names(tree)) for tree in (loop, self.function)
         )
         if not row or result in {each.id for part in row for each in _names(part)}:
             return loop
@@ -146,7 +139,7 @@ class _Loops(ast.NodeTransformer):
         loop, row = self._without_rows(of, row)
         match self._without_places(loop, row):
             case ast.Tuple(targets), ast.Call(ast.Name("zip"), over, options) if (
-                "zip" in self._builtins
+                "zip" in self.builtins
             ):
                 pass
             case ast.Name() as target, given:
@@ -172,7 +165,7 @@ class _Loops(ast.NodeTransformer):
         # A function has the outer variables that its code names.
         kept: list[ast.expr] = [
             ast.Name(name, ast.Load())
-            for name in sorted({each.id for each in _names(tree)}.intersection(self._outer))
+            for name in sorted({each.id for each in _names(tree)}.intersection(self.outer))
         ]
         self.count += 1
         parts = [ast.Constant(source), _called(LOCALS), ast.Tuple(kept, ast.Load()), *over]
@@ -189,12 +182,12 @@ class _Loops(ast.NodeTransformer):
             ) if all(getattr(each.value, "value", None) is not None for each in options):
                 fields = _Fields(name)
                 body = [fields.visit(copy.deepcopy(each)) for each in row]
-                taken = {each.id for each in _names(self._function)}
+                taken = {each.id for each in _names(self.function)}
                 if not fields.names or fields.is_used or taken & {*fields.names.values()}:
                     return of, row
                 over: list[ast.expr] = [
-                    ast.Subscript(ast.Name(frame, ast.Load()), ast.Constant(field), ast.Load())
-                    for field in fields.names
+                    ast.Subscript(ast.Name(frame, ast.Load()), ast.Constant(part), ast.Load())
+                    for part in fields.names
                 ]
                 return _over_zip(fields.names.values(), over), body
         return of, row
@@ -210,7 +203,7 @@ class _Loops(ast.NodeTransformer):
             }:
                 match call:
                     case ast.Call(ast.Name("enumerate"), [given], []) if (
-                        "enumerate" in self._builtins
+                        "enumerate" in self.builtins
                     ):
                         return target, given
                     case ast.Call(ast.Attribute(given, "items"), [], []):
@@ -240,35 +233,28 @@ def _changes_others(row: list[ast.stmt]) -> bool:
     return False
 
 
+@dataclass(eq=False)
 class _Fields(ast.NodeTransformer):
-    """Puts variables in place of the fields of a named tuple.
+    """Puts variables in place of the fields of a named tuple."""
 
-    Args:
-        row: The variable with the tuple.
-
-    Attributes:
-        names: The variables by the names of the fields.
-        is_used: Whether the tuple is used in another way.
-    """
-
-    def __init__(self, row: str) -> None:
-        self._row = row
-        self.names: dict[str, str] = {}
-        self.is_used = False
+    row: str  #: The variable with the tuple.
+    #: The variables by the names of the fields.
+    names: dict[str, str] = field(default_factory=dict)
+    is_used: bool = False  #: Whether the tuple is used in another way.
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """A field, unless its name may be one that pandas or Python chooses."""
         match node:
-            case ast.Attribute(ast.Name(self._row), field, ast.Load()) if (
-                field != "Index" and not field.startswith("_")
+            case ast.Attribute(ast.Name(self.row), part, ast.Load()) if (
+                part != "Index" and not part.startswith("_")
             ):
-                name = self.names.setdefault(field, f"{self._row}_{field}")
+                name = self.names.setdefault(part, f"{self.row}_{part}")
                 return ast.Name(name, ast.Load())
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Any other use."""
-        self.is_used |= node.id == self._row
+        self.is_used |= node.id == self.row
         return node
 
 

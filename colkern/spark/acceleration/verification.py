@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.nodes import NumPyType
+from colkern.spark.acceleration.graph import NumPyType
 from colkern.spark.acceleration.texts import SPECIAL
 
 _ROWS = 256

@@ -67,18 +67,15 @@ def holds(dtype: NumPyType, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A column of the graph. Nodes that are made in the same way have the same identity.
-
-    Attributes:
-        rows: The identity of the condition by which the body selected rows; empty for all rows. The graph
-            computes all rows; the selection matters only when the body assigns to rows.
-        calls_python: Whether pandas or a row function computes it, or one of its operands, perhaps by a
-            function of the user's.
-    """
+    """A column of the graph. Nodes that are made in the same way have the same identity."""
 
     dtype: DType
     identity: bytes = field(init=False, default=b"")
+    #: The identity of the condition by which the body selected rows; empty for all rows. The graph computes
+    #: all rows; the selection matters only when the body assigns to rows.
     rows: bytes = field(init=False, default=b"")
+    #: Whether pandas or a row function computes it, or one of its operands, perhaps by a function of the
+    #: user's.
     calls_python: bool = field(init=False, default=False)
 
     def _identify(self, *parts: object) -> None:
@@ -116,16 +113,11 @@ class Constant(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused(Node):
-    """An operation on the values of one row, to be compiled together with others.
+    """An operation on the values of one row, to be compiled together with others."""
 
-    Attributes:
-        expression: The operation in Python, with `{0}`, `{1}` … for the operands.
-        reads: The dtypes to which the operands are converted first.
-    """
-
-    expression: str
+    expression: str  #: The operation in Python, with `{0}`, `{1}` … for the operands.
     operands: tuple[Node, ...]
-    reads: tuple[NumPyType, ...]
+    reads: tuple[NumPyType, ...]  #: The dtypes to which the operands are converted first.
 
     def __post_init__(self) -> None:
         self._identify(self.expression, [o.identity for o in self.operands], self.reads)
@@ -134,18 +126,14 @@ class Fused(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole(Node):
-    """An element-wise operation of NumPy, Arrow or pandas on whole columns.
-
-    Attributes:
-        function: Takes NumPy arrays (Arrow arrays for texts) and plain constants; returns one.
-        details: Other values on which its results depend.
-        reads: For each operand, the form of `Column` that the function takes; "own" unless given.
-    """
+    """An element-wise operation of NumPy, Arrow or pandas on whole columns."""
 
     name: str
+    #: Takes NumPy arrays (Arrow arrays for texts) and plain constants; returns one.
     function: Callable[..., Any]
     operands: tuple[Node, ...]
-    details: tuple[object, ...] = ()
+    details: tuple[object, ...] = ()  #: Other values on which its results depend.
+    #: For each operand, the form of `Column` that the function takes; "own" unless given.
     reads: tuple[Form, ...] = ()
 
     def __post_init__(self) -> None:

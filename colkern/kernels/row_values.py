@@ -68,6 +68,12 @@ CODES: dict[Any, int] = {
 
 Arena: TypeAlias = int64
 
+RAISED = 24
+"""The position in an arena's header of the text of an exception that left a function: two words."""
+
+RAISED_FIELDS = 40
+"""The position in an arena's header of the address of the fields of the last exception that has some."""
+
 LAST_IS_TEXT = 1 << 62
 """Added to where the next allocation begins if a text may be continued there: no address has this bit."""
 

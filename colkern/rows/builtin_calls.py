@@ -78,8 +78,8 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
     if len(node.args) != 1:
         emitter.refuse("type() of several arguments has no compiled form")
     value = expression(emitter, node.args[0])
-    if value.kind == k.EXCEPTION:
-        return value.items[-1]
+    if k.is_exception(value.kind):
+        return value.items[2]
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: constant(class_of(emitter, each.kind)))
     return constant(class_of(emitter, value.kind))

@@ -16,6 +16,7 @@ from colkern.cuda import adapter, row_functions
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.kernels import row_values, selection
+from colkern.kernels.row_results import HEADER
 from colkern.memory import Items
 from colkern.rows import kinds as k
 from colkern.rows.compiling import NAMES, helpers_in
@@ -171,7 +172,7 @@ def device_source(plan: Plan) -> DeviceSource:
             f"row function {plan.function.__name__} on a device: it calls itself"
         )
     call = call_of(program, plan.name, plan.kind, plan.arguments, plan.site, output=output)
-    begin = ["arena_begin = arena + 16", "set_word(arena + 8, arena + room)"]
+    begin = [f"arena_begin = arena + {HEADER}", "set_word(arena + 8, arena + room)"]
     # Nothing is written of results that are all null.
     written = list(output.lines(call.result)) or ["pass"]
     slot = [*call.lines, "if status == 0:", *("    " + line for line in written)]

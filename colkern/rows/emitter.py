@@ -83,6 +83,12 @@ Message: TypeAlias = str | Callable[[], Value]
 """The text of an exception: a constant, or a function that writes it where the exception is raised."""
 
 NO_TEXT = "Text(0, 0, True)"
+
+_CARRIED = f"set_text(arena + {row_values.RAISED}, {{}})"
+"""A line that keeps the text of an exception that leaves a function."""
+
+CARRIED = f"get_text(arena + {row_values.RAISED})"
+"""The text of the exception that left the function that was called last."""
 """The text of an exception whose text is not known."""
 
 
@@ -94,6 +100,7 @@ class Attempt:
         code: The variable that holds the status of an exception.
         flow: The variable that tells which statement left it: 0 none, or `BREAK`, `CONTINUE`, `LEAVE`.
         text: The variable that holds the exception's text; empty if no handler reads it.
+        takes_arguments: Whether a handler reads its first argument, and not only its text.
         is_final: Whether it has a `finally`.
         flows: The statements that leave it.
         returned: The variables of the result, if a `return` left it while an outer `finally` has to run.
@@ -102,6 +109,7 @@ class Attempt:
     code: str
     flow: str
     text: str = ""
+    takes_arguments: bool = False
     is_final: bool = False
     flows: set[int] = field(default_factory=set)
     returned: Value | None = None
@@ -322,7 +330,11 @@ class Emitter:
         if self.attempts:
             attempt = self.attempts[-1]
             if attempt.text and callable(message):
-                self._write_text(attempt.text, message)
+                self._write_text(f"{attempt.text} = {{}}", message)
+        elif self.reads_raised and not isinstance(message, str):
+            self.write(_CARRIED.format(NO_TEXT))
+            if message is not None:
+                self._write_text(_CARRIED, message)
         self._end(status)
 
     def _end(self, status: str) -> None:
@@ -334,11 +346,21 @@ class Emitter:
             self.write(Exit(status))
         self.dead = True
 
-    def _write_text(self, name: str, message: Callable[[], Value]) -> None:
-        """Assign the text of an exception to a variable, if it has a compiled form."""
+    @property
+    def reads_raised(self) -> bool:
+        """Whether a handler, here or in a caller, may read an exception that is raised here."""
+        return bool(self.attempts[-1].text) if self.attempts else self.is_read_by_caller
+
+    @property
+    def is_read_by_caller(self) -> bool:
+        """Whether a caller's handler may read an exception that leaves the function."""
+        return next(reversed(self.program.stack.values()), Called()).is_read
+
+    def _write_text(self, line: str, message: Callable[[], Value]) -> None:
+        """Write a line with the text of an exception, if it has a compiled form."""
         before = self.state()
         try:
-            self.write(f"{name} = {self.numbers(message()).code}")
+            self.write(line.format(self.numbers(message()).code))
         except CompileError:
             self.restore(before)
 
@@ -356,11 +378,12 @@ class Emitter:
         return self.left(k.NEVER, reason)
 
     def reraise(self, status: str, text: str = "") -> None:
-        """Raise, or leave the row, with a status, and the variable of a text."""
+        """Raise, or leave the row, with a status, and the code of a text."""
         if self.leaves_raised:
             status = f"({status} & ~255) | {_left(f'{status} & 255')}"
-        if self.attempts and self.attempts[-1].text and text:
-            self.write(f"{self.attempts[-1].text} = {text}")
+        if self.reads_raised and (self.attempts or text != CARRIED):
+            line = f"{self.attempts[-1].text} = {{}}" if self.attempts else _CARRIED
+            self.write(line.format(text or NO_TEXT))
         self._end(status)
 
     @contextmanager

@@ -1,15 +1,18 @@
 """Exceptions in a row function: `raise`, `assert`, `try`, and what a handler reads of its exception.
 
-A handler that reads only the text of its exception, its first argument or the name of its class is
-compiled. The text comes from the place that raises: a constant one by the number of the place in the
-status, another one in a variable of the `try`. If a place has no text, or a handler reads more, the row is
-left to Python.
+A handler is compiled that reads only the text of its exception, its first argument, the name of its class,
+or fields. The text comes from the place that raises: a constant one by the number of the place in the
+status, another one in a variable of the `try`, or in the arena's header where it leaves a function. Fields
+that a constructor has assigned are in the arena. If a place has no text, or a handler reads more, the row
+is left to Python.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import json
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import InvalidOperation
@@ -20,30 +23,49 @@ from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.calls import in_words
 from colkern.rows.emitter import LEAVE, NO_TEXT, RAISED, Attempt, Emitter, Message, derived
-from colkern.rows.expressions import condition, expression
+from colkern.rows.expressions import attribute, condition, expression, needed_arguments
+from colkern.rows.folding import constant
+from colkern.rows.front import assigned_fields
 from colkern.rows.program import Tried
 from colkern.rows.scopes import named_in, nodes_of, stored_names
-from colkern.rows.values import Value, of_parts, tuple_of_values, zeros
+from colkern.rows.values import NONE, UNSET, Value, loaded, of_parts, tuple_of_values, zeros
 
 
 def raise_(emitter: Emitter, node: ast.Raise) -> None:
     """Compiles `raise`."""
-    code, message = (row_values.LEFT, None) if node.exc is None else _raised(emitter, node.exc)
+    code, message, fields = row_values.LEFT, None, NONE
+    if node.exc is not None:
+        code, message, fields = _raised(emitter, node.exc)
     if code != row_values.LEFT and node.cause and not _is_known(emitter, node.cause):
         code = code if _raised(emitter, node.cause)[0] != row_values.LEFT else row_values.LEFT
+    if emitter.reads_raised and isinstance(fields.kind, k.Compound):
+        _keep_fields(emitter, fields)
     emitter.fail(code, RAISED, message)
+
+
+def _keep_fields(emitter: Emitter, fields: Value) -> None:
+    """Store the fields of an exception for its handler, if they have the kinds that it expects."""
+    kind = fields.kind
+    assert isinstance(kind, k.Compound)
+    is_known = emitter.program.raised.setdefault(kind.form, kind) == kind
+    place = in_words(emitter, fields) if is_known and kind.words else "0"
+    emitter.write(f"set_word({_FIELDS}, {place})")
+
+
+_FIELDS = f"arena + {row_values.RAISED_FIELDS}"
 
 
 def _is_known(emitter: Emitter, cause: ast.expr) -> bool:
     """Whether the cause of an exception is None, or the exception of a handler."""
     if isinstance(cause, ast.Name) and cause.id in emitter.env:
-        return emitter.env[cause.id].kind == k.EXCEPTION
+        return k.is_exception(emitter.env[cause.id].kind)
     return isinstance(cause, ast.Constant) and cause.value is None
 
 
-def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
-    """Returns the code and the text of an exception that is raised, or is a cause.
+def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None, Value]:
+    """Returns the code, text and fields of an exception that is raised, or is a cause.
 
     Its arguments are evaluated.
     """
@@ -52,20 +74,46 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
     code = emitter.program.code_of(kind)
     if kind is json.JSONDecodeError and not emitter.definition.is_library:
         # Its constructor writes its text.
-        return row_values.LEFT, None
-    if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
-        return row_values.LEFT, None
+        return row_values.LEFT, None, NONE
+    is_written = isinstance(getattr(kind, "__init__", None), types.FunctionType)
+    if code == row_values.LEFT or (getattr(node, "keywords", []) and not is_written):
+        return row_values.LEFT, None, NONE
     # An OSError with several arguments may become another class.
     if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):
-        return row_values.LEFT, None
+        return row_values.LEFT, None, NONE
     before = emitter.state()
     try:
         # Evaluating the message may raise something else.
+        if is_written:
+            return code, *_written(emitter, kind, node)
         values = [expression(emitter, part) for part in arguments]
     except CompileError:
         emitter.restore(before)
-        return row_values.LEFT, None
-    return code, _text_of_raised(emitter, kind, values)
+        return row_values.LEFT, None, NONE
+    return code, _text_of_raised(emitter, kind, values), NONE
+
+
+def _written(emitter: Emitter, kind: Any, node: ast.expr) -> tuple[Message | None, Value]:
+    """Returns the text and the plain fields of an exception whose class has a constructor in Python, which
+    is compiled here."""
+    made = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
+    arguments, named = needed_arguments(emitter, made)
+    if not {*rows.instances.written_methods(kind)} <= _KNOWN_METHODS:
+        emitter.refuse(f"{kind.__name__} has special methods without a compiled form")
+    start = {"args": UNSET}
+    fields = rows.instances.constructed(emitter, kind, "__init__", start, arguments, named)
+    own = fields.setdefault("args", tuple_of_values(map(emitter.numbers, arguments)))
+    fields = {name: emitter.numbers(value) for name, value in fields.items()}
+    text = _text_of_raised(emitter, kind, own.items)
+    if isinstance(kind.__str__, types.FunctionType):
+        instance = tuple_of_values(fields.values(), tuple(fields), kind)
+        text = partial(rows.functions.users_function, emitter, kind.__str__, [instance], {})
+    plain = {name: own for name, own in fields.items() if k.present(own.kind).name in k.PLAIN}
+    return text, tuple_of_values(plain.values(), tuple(plain), kind)
+
+
+_KNOWN_METHODS = {"__init__", "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"}
+"""Special methods of exceptions that are compiled, or called by nothing that is."""
 
 
 def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Message | None:
@@ -79,10 +127,10 @@ def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Mes
     if not values and shown is not None:
         return ""
     is_text = len(values) == 1 and values[0].kind == k.TEXT
-    attributes = {getattr(part, "attr", "") for part in emitter.definition.nodes}
     are_plain = all(value.kind in _SHOWN for value in values)
+    takes = emitter.is_read_by_caller or any(each.takes_arguments for each in emitter.attempts)
     # A handler takes `args[0]` for a text.
-    if shown is None or not are_plain or ("args" in attributes and not is_text):
+    if shown is None or not are_plain or (takes and not is_text):
         return None
     shown, value = (
         (shown, values[0])
@@ -130,7 +178,7 @@ def try_(emitter: Emitter, node: ast.Try) -> None:
         rows.statements.only_in(emitter, stored_names(node.body), node.body) - emitter.cells.keys()
     )
     names = rows.statements.assigned(emitter, node.body) - own
-    attempt = _new_attempt(emitter, any(_name_read(handler) for handler in node.handlers))
+    attempt = _new_attempt(emitter, node.handlers)
     with emitter.in_cells(node, names):
         before = dict(emitter.env)
         ended = _attempt(emitter, attempt, node.body)
@@ -236,25 +284,25 @@ def _try_finally(emitter: Emitter, node: ast.Try) -> None:
         with emitter.within(f"if 0 < ({attempt.code} & 255) <= {row_values.NO_ROOM}:"):
             emitter.reraise(attempt.code)
         emitter.dead = False
+        fields = emitter.copy(f"get_word({_FIELDS})") if attempt.text else ""
         rows.statements.statements(emitter, node.finalbody)
         if emitter.dead:
             return
         with emitter.within(f"if {attempt.code} != 0:"):
+            if fields:
+                emitter.write(f"set_word({_FIELDS}, {fields})")
             emitter.reraise(attempt.code, attempt.text)
         emitter.dead = False
         _follow(emitter, attempt)
         emitter.dead = ended
 
 
-def _new_attempt(emitter: Emitter, is_read: bool = False) -> Attempt:
-    """Returns a `try` at the current place.
-
-    Args:
-        is_read: Whether a handler reads its exception.
-    """
-    is_read = is_read or any(attempt.text for attempt in emitter.attempts)
+def _new_attempt(emitter: Emitter, handlers: Sequence[ast.ExceptHandler] = ()) -> Attempt:
+    """Returns a `try` with handlers at the current place."""
+    is_read = any(map(_name_read, handlers)) or emitter.reads_raised
     text = emitter.fresh("message") if is_read else ""
-    return Attempt(emitter.fresh("raised"), emitter.fresh("flow"), text)
+    takes = any(_takes_arguments(emitter, handler) for handler in handlers)
+    return Attempt(emitter.fresh("raised"), emitter.fresh("flow"), text, takes)
 
 
 def _write_constant_texts(emitter: Emitter, attempt: Attempt) -> None:
@@ -306,21 +354,102 @@ def _exception(emitter: Emitter, attempt: Attempt, handler: ast.ExceptHandler) -
     emitter.write(f"{class_name} = {NO_TEXT}")
     nodes = nodes_of(handler.body)
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    codes = emitter.program.codes
-    if "__name__" in attributes:
+    codes, takes = emitter.program.codes, _takes_arguments(emitter, handler)
+    if "__name__" in attributes or takes:
         for form, code in codes.items():
             with emitter.within(f"if {attempt.code} & 255 == {code}:"):
                 emitter.write(f"{class_name} = {emitter.text(form.__name__)}")
-    if "args" in attributes:
+    if takes:
         # The argument of these is no text, or another; an exception without arguments has none.
         others = [
             code
             for form, code in codes.items()
-            if form.__str__ is KeyError.__str__ or issubclass(form, InvalidOperation)
+            if form.__str__ is not BaseException.__str__
+            or form.__repr__ is not BaseException.__repr__
+            or issubclass(form, InvalidOperation)
         ]
         test = f"({attempt.text}.size == 0) | {_is_one_of(attempt.code, tuple(others))}"
         emitter.fail_if(test, row_values.LEFT, _READ)
-    return of_parts(k.EXCEPTION, (attempt.text, attempt.text, class_name))
+    exception = of_parts(k.EXCEPTION, (attempt.text, attempt.text, class_name))
+    names = [*_fields_read(handler)]
+    if not names:
+        return exception
+    place = emitter.copy(f"get_word({_FIELDS})")
+    forms = [(form, code) for form, code in codes.items() if _is_caught(emitter, handler, form)]
+    fields = [_field(emitter, attempt.code, place, name, forms) for name in names]
+    names = [*k.EXCEPTION.names, *names]
+    return tuple_of_values([*exception.items, *fields], tuple(names), Exception)
+
+
+def _field(
+    emitter: Emitter, status: str, place: str, name: str, forms: Sequence[tuple[Any, int]]
+) -> Value:
+    """Returns a field of an exception of one of several classes; leaves the row if it is not known."""
+    known = [each for each in forms if _has_field(emitter, each[0], name)]
+    if not known:
+        return emitter.left(k.NEVER, _READ)
+    (form, code), *others = known
+
+    def own() -> Value:
+        kind = emitter.program.raised.get(form)
+        if isinstance(kind, k.Compound) and name in kind.names:
+            emitter.fail_if(f"{place} == 0", row_values.LEFT, _READ)
+            return attribute(emitter, emitter.bind_value(kind, loaded(kind, place)), name)
+        return emitter.numbers(constant(inspect.getattr_static(form, name)))
+
+    test = f"({status} & 255) == {code}"
+    return emitter.chosen(test, own, lambda: _field(emitter, status, place, name, others))
+
+
+def _has_field(emitter: Emitter, form: Any, name: str) -> bool:
+    """Whether exceptions of a class have a field with a known value."""
+    if isinstance(getattr(form, "__init__", None), types.FunctionType):
+        kind = emitter.program.raised.get(form)
+        if not isinstance(kind, k.Compound) or name in {*assigned_fields(form)} - {*kind.names}:
+            return False
+        if name in kind.names:
+            return True
+    return isinstance(inspect.getattr_static(form, name, None), str | int | float)
+
+
+def _fields_read(handler: ast.ExceptHandler) -> dict[str, list[ast.expr]]:
+    """Returns the fields of its exception that a handler reads, with the nodes of the exception."""
+    nodes = nodes_of(handler.body)
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    fields: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        match node:
+            case ast.Attribute(ast.Name(name) as value, attribute, ast.Load()) if (
+                name == handler.name and id(node) not in called and attribute not in _ANY
+            ):
+                fields.setdefault(attribute, []).append(value)
+    return fields
+
+
+_ANY = {*dir(BaseException)}
+"""The attributes that exceptions of all classes have."""
+
+
+def _takes_arguments(emitter: Emitter, handler: ast.ExceptHandler) -> bool:
+    """Whether a handler reads the first argument of its exception, or `repr` of it."""
+    nodes = nodes_of(handler.body)
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "args")
+        or handler.name in [getattr(each, "id", "") for each in _represented(emitter, node)]
+        for node in nodes
+    )
+
+
+def _represented(emitter: Emitter, node: ast.AST) -> Sequence[ast.expr]:
+    """Returns the values of which an expression takes `repr`."""
+    match node:
+        case ast.FormattedValue(value, 114, None):
+            return [value]
+        case ast.Call(function, [argument], []) if (
+            rows.iteration.known_object(emitter, function) is repr
+        ):
+            return [argument]
+    return []
 
 
 def _name_read(handler: ast.ExceptHandler) -> str:
@@ -331,8 +460,12 @@ def _name_read(handler: ast.ExceptHandler) -> str:
 def _reads_text_only(emitter: Emitter, handler: ast.ExceptHandler) -> bool:
     """Whether a handler reads nothing of its exception but its text, first argument and class's name."""
     nodes = nodes_of(handler.body)
-    reads = [node for node in nodes if isinstance(node, ast.Name) and node.id == handler.name]
-    return {*map(id, reads)} <= {id(read) for node in nodes for read in _readings(emitter, node)}
+    reads = {id(node) for node in nodes if isinstance(node, ast.Name) and node.id == handler.name}
+    for name, values in _fields_read(handler).items():
+        forms = [form for form in emitter.program.codes if _is_caught(emitter, handler, form)]
+        if any(_has_field(emitter, form, name) for form in forms):
+            reads -= {*map(id, values)}
+    return reads <= {id(read) for node in nodes for read in _readings(emitter, node)}
 
 
 def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
@@ -358,11 +491,25 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
             return [value]
         case ast.Raise(_, ast.Name() as cause):
             return [cause]
-    return []
+    return _represented(emitter, node)
 
 
 def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
     """Returns the codes that a handler catches; None for all."""
+    classes = _classes_of(emitter, handler)
+    if classes is None:
+        return None
+    codes = emitter.program.codes.items()
+    return tuple(sorted(code for kind, code in codes if {*classes} & {*kind.__mro__}))
+
+
+def _is_caught(emitter: Emitter, handler: ast.ExceptHandler, form: Any) -> bool:
+    classes = _classes_of(emitter, handler)
+    return classes is None or not {*classes}.isdisjoint(form.__mro__)
+
+
+def _classes_of(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[Any, ...] | None:
+    """Returns the classes that a handler catches; None for all."""
     if handler.type is None:
         return None
     emitter.node = handler
@@ -370,10 +517,7 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
     classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
     if not value.is_constant or not all(isinstance(kind, type) for kind in classes):
         emitter.refuse("the exceptions of a handler must be known classes")
-    if any(kind in (Exception, BaseException) for kind in classes):
-        return None
-    codes = emitter.program.codes.items()
-    return tuple(sorted(code for kind, code in codes if {*classes} & {*kind.__mro__}))
+    return None if {Exception, BaseException} & {*classes} else classes
 
 
 def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:

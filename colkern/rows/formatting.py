@@ -42,7 +42,7 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return by_class(emitter, value, lambda each: text_of(emitter, each))
     if isinstance(value.kind, k.Member):
         return enums.of_each(emitter, value, enums.TEXTS)
-    if value.kind == k.EXCEPTION:
+    if k.is_exception(value.kind):
         return value.items[0]
     if (text := special(emitter, "__str__", value)) is not None:
         return text
@@ -69,8 +69,12 @@ def represented(emitter: Emitter, value: Value) -> Value:
         return by_class(emitter, value, lambda each: represented(emitter, each))
     if isinstance(value.kind, k.Member):
         return enums.of_each(emitter, value, enums.REPRESENTED)
-    if value.kind == k.EXCEPTION:
-        emitter.refuse("repr() of an exception has no compiled form")
+    if k.is_exception(value.kind):
+        class_name = value.items[2].items[0]
+        return concatenated(
+            emitter,
+            [class_name, constant("("), represented(emitter, value.items[0]), constant(")")],
+        )
     if isinstance(value.kind, k.Tuple) and value.kind.form is tuple:
         pieces = [constant("(")]
         for place, item in enumerate(value.items):

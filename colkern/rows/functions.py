@@ -20,7 +20,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import NO_NAMES
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import RETURN, Again, Emitter, Unsettled, Wider, copied, derived
+from colkern.rows.emitter import CARRIED, RETURN, Again, Emitter, Unsettled, Wider, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
@@ -572,7 +572,7 @@ def called_function(
     values = _passed(emitter, definition, values, key)
     known = [identity(value.constant) if value.is_constant else "" for value in values.values()]
     kinds = [(value.kind, k.origins(value.kind)) for value in values.values()]
-    variant = id(key), tuple(zip(values, kinds, known, strict=True))
+    variant = id(key), (*zip(values, kinds, known, strict=True), _is_read(emitter, definition))
     own = next(reversed(program.stack.values()), Called())
     own.calls.add(variant)
     if variant not in program.functions and variant not in program.stack:
@@ -593,6 +593,12 @@ def called_function(
         if called.kind is not None:
             codes.append(f"{DEPTH} + 1" if own.kind is not None else "0")
     return _result_of_call(emitter, definition, name, kind, codes)
+
+
+def _is_read(emitter: Emitter, definition: Definition) -> bool:
+    """Whether a handler may read the exceptions of a function that is called here."""
+    is_lazy = definition.is_generator or emitter.is_ahead
+    return emitter.reads_raised and not (definition.is_library or is_lazy)
 
 
 def _passed(
@@ -641,7 +647,7 @@ def _result_of_call(
             # The place where the row is left is the user's line.
             emitter.fail(f"({status} & 255)", of_library)
         else:
-            emitter.reraise(status)
+            emitter.reraise(status, CARRIED if _is_read(emitter, definition) else "")
     emitter.dead = False
     if isinstance(kind, k.Choice) and len(kind.among) == 1:
         return constant(kind.among[0])
@@ -675,7 +681,9 @@ def _written(
 ) -> Called:
     """Writes a function that `key` identifies for certain kinds of arguments."""
     before = program.state()
-    recursion = program.stack[variant] = Called(key, kind=program.recursive.get(variant))
+    recursion = program.stack[variant] = Called(
+        key, kind=program.recursive.get(variant), is_read=variant[1][-1]
+    )
     widened = program.settled.setdefault(variant, {})
     try:
         for _ in range(MOST_ATTEMPTS):

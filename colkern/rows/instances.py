@@ -107,7 +107,7 @@ def instance(
         emitter.refuse(f"the class {kind.__name__} has {other}, which has no compiled form")
     if "__init__" in written:
         return _of_fields(
-            emitter, kind, _constructed(emitter, kind, "__init__", {}, arguments, named)
+            emitter, kind, constructed(emitter, kind, "__init__", {}, arguments, named)
         )
     try:
         bound = inspect.signature(kind).bind(*arguments, **named)
@@ -125,7 +125,7 @@ def instance(
     if known and "__post_init__" in written:
         names = [field.name for field in fields]
         others = [values.pop(name) for name in known if name in values and name not in names]
-        values = _constructed(emitter, kind, "__post_init__", values, others, {})
+        values = constructed(emitter, kind, "__post_init__", values, others, {})
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):
         emitter.refuse(
@@ -158,7 +158,7 @@ def _of_fields(emitter: Emitter, form: type, fields: dict[str, Value]) -> Value:
     return tuple_of_values(map(emitter.numbers, fields.values()), tuple(fields), form)
 
 
-def _constructed(
+def constructed(
     emitter: Emitter,
     kind: type,
     method: str,
@@ -177,6 +177,10 @@ def _constructed(
     _, instance = changing_method(emitter, function, start, None, arguments, named)
     if not isinstance(instance.kind, k.Compound):
         emitter.refuse(f"{kind.__name__}.{method} gives fields values of several types")
+    for name, item in zip(before, instance.items, strict=False):
+        if item.kind != UNSET.kind and getattr(item.kind, "form", None) is k.Unset:
+            # The `args` of an exception, which has other ones where its constructor assigns none.
+            emitter.refuse(f"{kind.__name__}.{method} assigns {name} on some paths only")
     assigned = (
         name for name, item in zip(names, instance.items, strict=True) if item.kind != UNSET.kind
     )

@@ -23,7 +23,7 @@ from colkern.kernels import row_values
 from colkern.rows import enums, logs, zones
 from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS, class_of, shared_value
-from colkern.rows.calls import call, is_left, left_to_python, refuse_change
+from colkern.rows.calls import call, is_left, left_to_python, refuse_change, replaced
 from colkern.rows.constants import KINDS
 from colkern.rows.containers import item, readable
 from colkern.rows.decorators import CACHED
@@ -155,6 +155,8 @@ def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
     function = next((vars(base)[name] for base in behind if name in vars(base)), None)
     if function is object.__init__ and not node.args:
         return NONE
+    if isinstance(function, types.WrapperDescriptorType) and name == "__init__":
+        return _of_exception(emitter, node, own_name)
     if node.func.value.args or not isinstance(function, types.FunctionType):  # type: ignore[attr-defined]
         emitter.refuse(f"super().{name}() has no compiled form here")
     arguments, named = arguments_of(emitter, node)
@@ -162,6 +164,22 @@ def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
     if name in CONSTRUCTING or name in changing_methods(own.kind.form):  # type: ignore[attr-defined]
         return changing_method(emitter, function, own, own_name, arguments, named)[0]
     return users_function(emitter, function, [own, *arguments], named)
+
+
+def _of_exception(emitter: Emitter, node: ast.Call, own_name: str) -> Value:
+    """Compiles `super().__init__(…)` in an exception: the arguments become its `args`."""
+    arguments, named = needed_arguments(emitter, node)
+    own = emitter.env[own_name]
+    form = own.kind.form  # type: ignore[attr-defined]
+    if named or not issubclass(form, Exception) or issubclass(form, _WITH_OWN_FIELDS):
+        emitter.refuse(f"super().__init__() of {form.__name__} has no compiled form here")
+    items = tuple_of_values(map(emitter.numbers, arguments))
+    emitter.assign(own_name, replaced(emitter, own, {"args": items}))
+    return NONE
+
+
+_WITH_OWN_FIELDS = (OSError, ImportError, NameError, AttributeError, StopIteration, SyntaxError)
+"""Exceptions whose constructors set more than their arguments."""
 
 
 def _dispatched(emitter: Emitter, node: ast.Call, function: Any) -> Value:

@@ -546,6 +546,11 @@ EXCEPTION = tuple_of(
 """The exception of a handler that reads only its text, its first argument or the name of its class."""
 
 
+def is_exception(kind: Kind) -> bool:
+    """Whether a kind is `EXCEPTION`, or has fields of an exception besides."""
+    return getattr(kind, "form", None) is Exception
+
+
 def unset(of: Kind) -> Compound:
     """Returns the kind of a field that may be unassigned."""
     return tuple_of((BOOL, of), (), Unset)

@@ -172,7 +172,7 @@ class Plan(Replanned):
         is_unknown = returns is None and not {k.NONE, k.NEVER}.isdisjoint(k.parts_of(self.kind))
         is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
         if (is_left and program.sites) or (is_unknown and gaps):
-            first = (gaps or program.sites)[0]
+            first = gaps[0] if gaps else program.sites[-1]
             raise CompileError(
                 with_line(
                     f"{self.function.__name__} does not compile: each row with a result would be left to "

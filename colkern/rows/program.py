@@ -25,7 +25,6 @@ MOST_SITES = 250
 
 MOST_CODES = 255
 
-_MAKING = ("__new__", "__init__")
 _PARTICULAR = (
     UnicodeDecodeError,
     UnicodeEncodeError,
@@ -214,6 +213,7 @@ class Program:
         stored: Constants that have been laid out, by constant and layout.
         written: The functions of `sources` in a form for translation to terms.
         codes: The codes of the exceptions that its functions raise or may meet.
+        raised: The plain fields of exceptions whose constructors are Python functions, by class.
         holds: Whether results of a kind may be values of the declared type.
         has_rows: Whether dictionaries with constant keys may be rows; if not, all are dictionaries.
         returns_signed: Whether results may be negative integers; None if their kind is given.
@@ -248,6 +248,7 @@ class Program:
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)
     codes: dict[Any, int] = field(default_factory=lambda: dict(CODES))
+    raised: dict[type, Kind] = field(default_factory=dict)
     holds: Callable[[Kind], bool] = any_kind
     has_rows: bool = True
     returns_signed: bool | None = False
@@ -331,11 +332,10 @@ class Program:
         """Returns the code of a class of exceptions; users' classes get theirs in the order of use."""
         is_plain = type(kind) is type and issubclass(kind, Exception)
         written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
-        # Only Python can run a constructor of the user's.
         if kind is json.JSONDecodeError or (
             is_plain
             and not issubclass(kind, _PARTICULAR)  # type: ignore[arg-type]
-            and not any(name in vars(each) for each in written for name in _MAKING)
+            and not any("__new__" in vars(each) for each in written)
         ):
             free = max(self.codes.values()) + 1
             return self.codes.setdefault(kind, free) if free < MOST_CODES else LEFT
@@ -392,6 +392,7 @@ class Called:
         is_recursive: Whether it calls itself, or a function that calls it.
         calls: The keys in `Program.functions` of the functions that it calls.
         kinds: The kinds with which it was written, as `Program.kinds_of` returns them.
+        is_read: Whether a caller's handler reads the exceptions that it raises.
     """
 
     key: Any = None
@@ -401,6 +402,7 @@ class Called:
     is_recursive: bool = False
     calls: set[Any] = field(default_factory=set)
     kinds: tuple[object, ...] = ()
+    is_read: bool = False
 
 
 class Check(str):

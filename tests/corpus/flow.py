@@ -389,3 +389,31 @@ def either(s: str) -> str:
 @case(rows=[values.integers(28)], covers="int of several kinds")
 def int_or(n: int) -> int:
     return int(n or "7") + int("3" if n > 5 else n) + int(n > 3 and n or 2.5)
+
+
+class Rejected(ValueError):
+    """A value that an order cannot have."""
+
+    status = 422
+
+    def __init__(self, field: str, value: str) -> None:
+        super().__init__(f"{field}: {value!r} is no number")
+        self.field = field
+
+
+def number_in(field: str, text: str) -> int:
+    if not text.isdigit():
+        raise Rejected(field, text)
+    return int(text)
+
+
+@case(
+    rows=[values.one_of(29, ["3x40", "12x7", "x", "ax5", "5xb", "7x", "100x100"])],
+    covers="an exception of a helper, and its fields",
+)
+def area_or_error(s: str) -> str:
+    try:
+        width, _, height = s.partition("x")
+        return str(number_in("width", width) * number_in("height", height))
+    except Rejected as error:
+        return f"{error.status} {error.field} {error}"

@@ -87,6 +87,8 @@ NO_TEXT = "Text(0, 0, True)"
 _CARRIED = f"set_text(arena + {row_values.RAISED}, {{}})"
 """A line that keeps the text of an exception that leaves a function."""
 
+NO_FIELDS = f"set_word(arena + {row_values.RAISED_FIELDS}, 0)"
+
 CARRIED = f"get_text(arena + {row_values.RAISED})"
 """The text of the exception that left the function that was called last."""
 """The text of an exception whose text is not known."""
@@ -331,10 +333,15 @@ class Emitter:
             attempt = self.attempts[-1]
             if attempt.text and callable(message):
                 self._write_text(f"{attempt.text} = {{}}", message)
-        elif self.reads_raised and not isinstance(message, str):
-            self.write(_CARRIED.format(NO_TEXT))
-            if message is not None:
+        elif self.reads_raised:
+            # Further sites share a number, which stands for no constant text.
+            text = self.text(message) if isinstance(message, str) else NO_TEXT
+            self.write(_CARRIED.format(text))
+            if callable(message):
                 self._write_text(_CARRIED, message)
+        if self.reads_raised and isinstance(code, str):
+            # It has passed through code that keeps no fields.
+            self.write(NO_FIELDS)
         self._end(status)
 
     def _end(self, status: str) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +25,16 @@ from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import in_words
-from colkern.rows.emitter import LEAVE, NO_TEXT, RAISED, Attempt, Emitter, Message, derived
+from colkern.rows.emitter import (
+    LEAVE,
+    NO_FIELDS,
+    NO_TEXT,
+    RAISED,
+    Attempt,
+    Emitter,
+    Message,
+    derived,
+)
 from colkern.rows.expressions import attribute, condition, expression, needed_arguments
 from colkern.rows.folding import constant
 from colkern.rows.front import assigned_fields
@@ -50,8 +60,10 @@ def _keep_fields(emitter: Emitter, fields: Value) -> None:
     kind = fields.kind
     assert isinstance(kind, k.Compound)
     is_known = emitter.program.raised.setdefault(kind.form, kind) == kind
-    place = in_words(emitter, fields) if is_known and kind.words else "0"
-    emitter.write(f"set_word({_FIELDS}, {place})")
+    if is_known and kind.words:
+        emitter.write(f"set_word({_FIELDS}, {in_words(emitter, fields)})")
+    else:
+        emitter.write(NO_FIELDS)
 
 
 _FIELDS = f"arena + {row_values.RAISED_FIELDS}"
@@ -98,22 +110,28 @@ def _written(emitter: Emitter, kind: Any, node: ast.expr) -> tuple[Message | Non
     is compiled here."""
     made = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
     arguments, named = needed_arguments(emitter, made)
-    if not {*rows.instances.written_methods(kind)} <= _KNOWN_METHODS:
-        emitter.refuse(f"{kind.__name__} has special methods without a compiled form")
     start = {"args": UNSET}
     fields = rows.instances.constructed(emitter, kind, "__init__", start, arguments, named)
     own = fields.setdefault("args", tuple_of_values(map(emitter.numbers, arguments)))
+    if not isinstance(own.kind, k.Tuple) or own.kind.form is not tuple:
+        emitter.refuse(f"the args of {kind.__name__} are no tuple of a known length")
     fields = {name: emitter.numbers(value) for name, value in fields.items()}
     text = _text_of_raised(emitter, kind, own.items)
     if isinstance(kind.__str__, types.FunctionType):
-        instance = tuple_of_values(fields.values(), tuple(fields), kind)
-        text = partial(rows.functions.users_function, emitter, kind.__str__, [instance], {})
+        text = partial(_text_by_method, emitter, kind, fields)
     plain = {name: own for name, own in fields.items() if k.present(own.kind).name in k.PLAIN}
     return text, tuple_of_values(plain.values(), tuple(plain), kind)
 
 
-_KNOWN_METHODS = {"__init__", "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"}
-"""Special methods of exceptions that are compiled, or called by nothing that is."""
+def _text_by_method(emitter: Emitter, kind: Any, fields: dict[str, Value]) -> Value:
+    """Returns what `__str__` of a user's exception returns; what it raises leaves the row."""
+    instance = tuple_of_values(fields.values(), tuple(fields), kind)
+    # Python calls it only where the text is read.
+    with emitter.ahead(is_only_raised=True):
+        text = rows.functions.users_function(emitter, kind.__str__, [instance])
+    if text.kind != k.TEXT:
+        emitter.refuse(f"{kind.__name__}.__str__ gives {text.kind}")
+    return text
 
 
 def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Message | None:
@@ -445,10 +463,24 @@ def _represented(emitter: Emitter, node: ast.AST) -> Sequence[ast.expr]:
     match node:
         case ast.FormattedValue(value, 114, None):
             return [value]
+        case ast.Call(ast.Attribute(ast.Constant(str(form)), "format")) if "!" in form:
+            return _formatted(node)
+        case ast.BinOp(ast.Constant(str(form)), ast.Mod()) if re.search("%[^%]*[ra]", form):
+            return _formatted(node)
         case ast.Call(function, [argument], []) if (
             rows.iteration.known_object(emitter, function) is repr
         ):
             return [argument]
+    return []
+
+
+def _formatted(node: ast.AST) -> Sequence[ast.expr]:
+    """Returns the values that a constant format is given."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Constant(str()), "format"), arguments, keywords):
+            return [*arguments, *(keyword.value for keyword in keywords)]
+        case ast.BinOp(ast.Constant(str()), ast.Mod(), right):
+            return right.elts if isinstance(right, ast.Tuple) else [right]
     return []
 
 
@@ -473,14 +505,10 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
     match node:
         case ast.FormattedValue(value, -1, None) | ast.FormattedValue(value, 115):
             return [value]
-        case ast.Call(ast.Attribute(ast.Constant(str()), "format"), arguments, keywords):
-            return [*arguments, *(keyword.value for keyword in keywords)]
         case ast.Call(function, [argument], []) if (
             rows.iteration.known_object(emitter, function) is str
         ):
             return [argument]
-        case ast.BinOp(ast.Constant(str()), ast.Mod(), right):
-            return right.elts if isinstance(right, ast.Tuple) else [right]
         case ast.Attribute(ast.Attribute(value, "__class__"), "__name__"):
             return [value]
         case ast.Subscript(ast.Attribute(value, "args"), ast.Constant(0)):
@@ -491,7 +519,7 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
             return [value]
         case ast.Raise(_, ast.Name() as cause):
             return [cause]
-    return _represented(emitter, node)
+    return _formatted(node) or _represented(emitter, node)
 
 
 def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
@@ -517,6 +545,8 @@ def _classes_of(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[Any, ...]
     classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
     if not value.is_constant or not all(isinstance(kind, type) for kind in classes):
         emitter.refuse("the exceptions of a handler must be known classes")
+    if not all(issubclass(kind, BaseException) for kind in classes):
+        emitter.refuse("a handler of a class that is no exception")
     return None if {Exception, BaseException} & {*classes} else classes
 
 

@@ -174,7 +174,9 @@ def constructed(
     names = tuple(dict.fromkeys((*before, *assigned_fields(kind))))
     start = tuple_of_values((before.get(name, UNSET) for name in names), names, kind)
     function = inspect.getattr_static(kind, method)
-    _, instance = changing_method(emitter, function, start, None, arguments, named)
+    result, instance = changing_method(emitter, function, start, None, arguments, named)
+    if method == "__init__" and result.kind != k.NONE:
+        emitter.refuse(f"{kind.__name__}.__init__ returns a value")
     if not isinstance(instance.kind, k.Compound):
         emitter.refuse(f"{kind.__name__}.{method} gives fields values of several types")
     for name, item in zip(before, instance.items, strict=False):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import FunctionType
 from typing import Any
 
 from colkern.errors import CompileError
@@ -331,11 +332,10 @@ class Program:
     def code_of(self, kind: object) -> int:
         """Returns the code of a class of exceptions; users' classes get theirs in the order of use."""
         is_plain = type(kind) is type and issubclass(kind, Exception)
-        written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
         if kind is json.JSONDecodeError or (
             is_plain
             and not issubclass(kind, _PARTICULAR)  # type: ignore[arg-type]
-            and not any("__new__" in vars(each) for each in written)
+            and all(_is_compiled(*item) for item in _written_attributes(kind))
         ):
             free = max(self.codes.values()) + 1
             return self.codes.setdefault(kind, free) if free < MOST_CODES else LEFT
@@ -378,6 +378,21 @@ class Program:
     def site_of(self, number: int) -> Site | None:
         """Returns the site with a number; None for the number that all further sites share."""
         return self.sites[255 - number] if 255 - number < len(self.sites) else None
+
+
+def _written_attributes(kind: Any) -> Iterator[tuple[str, object]]:
+    """Yields the attributes of a class that Python code has defined, and their names."""
+    for each in kind.__mro__:
+        if each.__flags__ & WRITTEN:
+            yield from vars(each).items()
+
+
+def _is_compiled(name: str, attribute: object) -> bool:
+    """Whether an attribute of a class of exceptions is compiled, or plays no part in what is."""
+    is_special = name.startswith("__") and (callable(attribute) or hasattr(attribute, "__get__"))
+    if not is_special or name in ("__dict__", "__weakref__", "__init_subclass__", "__reduce__"):
+        return True
+    return name in ("__init__", "__str__", "__repr__") and isinstance(attribute, FunctionType)
 
 
 @dataclass

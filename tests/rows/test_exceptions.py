@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import logging
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
@@ -471,3 +472,116 @@ def test_an_exception_without_a_handler_is_pythons() -> None:
     with pytest.raises(Misread, match="fruit is misread") as raised:
         compiled(ck.array(["apple", "pear"]))
     assert (raised.value.code, raised.value.field) == (4, "fruit")
+
+
+# Constructors and texts that are Python's
+
+
+class OfTwoForms(Exception):
+    def __init__(self, text: str) -> None:
+        if text:
+            self.args = (text, "two")
+        else:
+            self.args = ("one",)
+
+
+class ShownByDividing(Exception):
+    """A text that is not asked for raises nothing."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+    def __str__(self) -> str:
+        return str(10 // self.size)
+
+
+class Formatted(Exception):
+    def __format__(self, form: str) -> str:
+        return f"formatted {form}"
+
+
+def of_two_forms(text: str) -> str:
+    try:
+        raise OfTwoForms(text)
+    except OfTwoForms as error:
+        return f"{error}"
+
+
+def of_a_text_not_read(text: str) -> int:
+    try:
+        try:
+            raise ShownByDividing(len(text))
+        except ShownByDividing as error:
+            return error.size
+    except ZeroDivisionError:
+        return -1
+
+
+def of_a_format(text: str) -> str:
+    try:
+        raise Formatted(text)
+    except Formatted as error:
+        return f"{error}"
+
+
+def of_representations(text: str) -> str:
+    try:
+        if text:
+            raise KeyError(text)
+        raise ValueError("empty")
+    except (KeyError, ValueError) as error:
+        return "%r %s" % (error, error) + "{!r}".format(error)  # noqa: UP031, UP032
+
+
+def of_a_function_of_functions(text: str) -> str:
+    """A library's function passes exceptions of the user's on, whose fields it does not know."""
+
+    def known(letter: str) -> str:
+        if letter == "p":
+            raise Misread(letter, extra=len(text))
+        return letter
+
+    try:
+        return "".join(sorted(text, key=known))
+    except Misread as error:
+        return f"{error.field} {error.code} {error}"
+
+
+OF_PYTHON = [
+    of_two_forms, of_a_text_not_read, of_a_format, of_representations, of_a_function_of_functions,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", OF_PYTHON)
+def test_what_the_compiler_does_not_know_is_pythons(function: Callable[[str], Any]) -> None:
+    compiled = ck.udf(function)
+    assert compiled(ck.array(FRUIT)).to_pylist() == [*map(function, FRUIT)]
+
+
+def test_texts_of_more_places_than_have_numbers() -> None:
+    """Places beyond the first 250 share a number: none may get the text of another one."""
+    lines = [f"    if n == {n}: raise ValueError('text {n}')" for n in range(300)]
+    names: dict[str, Any] = {}
+    source = "\n".join(["def raised(n: int) -> int:", *lines, "    return n"])
+    linecache.cache["<raised>"] = (len(source), None, source.splitlines(keepends=True), "<raised>")
+    exec(compile(source, "<raised>", "exec"), names)
+    raised = names["raised"]
+
+    def function(n: int) -> str:
+        earlier = ""
+        try:
+            raise_with(n)
+        except ValueError as error:
+            earlier = str(error)
+        try:
+            return f"{earlier}{raised(n)}"
+        except ValueError as error:
+            return f"{earlier}{error}"
+
+    numbers = [0, 240, 260, 299, 300]
+    assert ck.udf(function)(ck.array(numbers)).to_pylist() == [*map(function, numbers)]
+
+
+def raise_with(n: int) -> None:
+    raise ValueError(f"with {n}")

@@ -424,7 +424,7 @@ def of_a_number_of_a_helper(text: str) -> str:
 
 def raised_with_a_number(text: str) -> str:
     if text == "pear":
-        raise Misread(len(text))  # type: ignore[arg-type]
+        raise Misread(len(text))
     if text == "fig":
         raise Misread(text)
     if not text:

@@ -183,13 +183,15 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         """Link the code of the functions that are called, and finish."""
         linked = list(dict.fromkeys(self._linking_libraries))
         for library in linked:
+            if isinstance(library, _PartLibrary):
+                called = dict.fromkeys(library._linking_libraries)
+                linked += [each for each in called if each not in linked]
+        # Helpers are last: the linker leaves out what nothing that it has linked calls.
+        for library in sorted(linked, key=lambda each: not isinstance(each, _PartLibrary)):
             self._reload_init.update(library._reload_init)
             is_own = isinstance(library, _EmbeddedLibrary)
             module = library._final_module if is_own else library._get_module_for_linking()
             self._final_module.link_in(module, preserve=True)
-            if isinstance(library, _PartLibrary):
-                called = dict.fromkeys(library._linking_libraries)
-                linked += [each for each in called if each not in linked]
         self._optimize_final_module()
         self._finalize_final_module()
 
@@ -203,7 +205,9 @@ MOST_RARE = 100
 
 
 class _EmbeddedLibrary(_Library):
-    """The code of a function, to be linked into other libraries."""
+    """The code of a function, to be linked into other libraries, several of which may have it."""
+
+    shared = Linkage.linkonce_odr
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
         """Remove the code that Numba writes for variables and constants; callers optimise the rest."""
@@ -216,10 +220,9 @@ class _EmbeddedLibrary(_Library):
         passes.run(ll_module, self._codegen._pass_builder())
 
     def _optimize_final_module(self) -> None:
-        """Let several libraries have the same functions."""
         for function in _defined(self._final_module):
             if function.linkage is Linkage.external:
-                function.linkage = Linkage.linkonce_odr
+                function.linkage = self.shared
 
     def _finalize_final_module(self) -> None:
         """Finish without machine code."""
@@ -281,7 +284,12 @@ class _ApartLibrary(HelperLibrary):
 
 
 class _PartLibrary(_EmbeddedLibrary):
-    """The code of a function of one loop, which links what the function calls."""
+    """The code of a function of one loop, which links what the function calls.
+
+    It is linked also if the call that is linked first was dead code, and is gone.
+    """
+
+    shared = Linkage.weak_odr
 
     def finalize(self) -> None:
         """Finish without the code of the functions that are called."""
@@ -307,7 +315,7 @@ class _LoopLibrary(_Library):
             # Functions of other libraries are only for this one: those that are called once are not
             # kept. LLVM may change their parameters, so they get names of their own: the loader of machine
             # code takes an internal function of a name for another library's.
-            if function.linkage is Linkage.linkonce_odr:
+            if function.linkage in (_EmbeddedLibrary.shared, _PartLibrary.shared):
                 function.linkage = Linkage.internal
                 function.name += _OWN
         is_large = not self.makes_vectors and len(self._final_module.as_bitcode()) > LARGE

@@ -693,6 +693,16 @@ def test_files_in_memory(function: Callable[..., Any], rows: list[Any]) -> None:
     assert ck.udf(function)(ck.array(rows)).to_pylist() == list(map(function, rows))
 
 
+def mean_and_spread(marks: list[int]) -> tuple[float, float]:
+    # Both sum floats with one function; LLVM removes its call for the mean of integers.
+    return statistics.mean(marks), statistics.stdev(marks)
+
+
+def test_a_function_is_linked_if_its_first_call_is_dead_code() -> None:
+    column = ck.array([[5, 6]])
+    assert [*ck.udf(mean_and_spread)(column).to_pylist()[0].values()] == [5.5, math.sqrt(0.5)]
+
+
 def test_missing_values_of_pandas() -> None:
     pd = pytest.importorskip("pandas")
 

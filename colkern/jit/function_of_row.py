@@ -22,7 +22,7 @@ from colkern.jit.column_function import (
     common_device,
     require_one_length,
 )
-from colkern.jit.signatures import Signature
+from colkern.jit.signatures import Signature, representative
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.memory import HOST, Buffer
 from colkern.operations import cast, combine_validity, concat, nulls, take, unpack_bits
@@ -119,14 +119,9 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         return self.signature.result
 
     def _read_types(self, columns: Sequence[s.DataType]) -> tuple[s.DataType, ...]:
-        """The types that columns are read as: text is bytes where these are asked for."""
-        pairs = zip(self.signature.parameters, super()._read_types(columns), strict=True)
-        return tuple(
-            [
-                AS_BYTES.get(type(type_.storage), type_) if parameter.type is bytes else type_
-                for parameter, type_ in pairs
-            ]
-        )
+        """The types that columns are read as."""
+        declared = [parameter.type for parameter in self.signature.parameters]
+        return tuple(map(_read_type, declared, super()._read_types(columns)))
 
     def _compiled(self, columns: tuple[s.DataType, ...]) -> Plan:
         strict, wraps = self.options.strict, self.options.arithmetic == "machine"
@@ -243,6 +238,16 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         if returns not in self._default_arrays:
             self._default_arrays[returns] = default_array(self.name, self.nulls, returns)
         return self._default_arrays[returns]
+
+
+def _read_type(declared: s.DataType | type | None, column: s.DataType) -> s.DataType:
+    """The type that a column is read as: text is bytes where these are asked for.
+
+    A column of None alone, such as `ck.array([])`, is one of the declared type.
+    """
+    if column == s.null():
+        return representative(declared) or column
+    return AS_BYTES.get(type(column.storage), column) if declared is bytes else column
 
 
 # Results where an argument is null

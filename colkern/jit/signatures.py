@@ -414,12 +414,17 @@ def require_accepted(parameter: Parameter, data_type: s.DataType) -> None:
 _OF_HINTS = {**RESULTS_OF_HINTS, decimal.Decimal: s.decimal128(18, 2)}
 
 
+def representative(declared: s.DataType | type | None) -> s.DataType | None:
+    """A type of columns that a declaration takes; None if it takes any."""
+    return _OF_HINTS.get(declared) if isinstance(declared, type) else declared
+
+
 def representatives(declared: Sequence[s.DataType | type | None]) -> list[tuple[s.DataType, ...]]:
     """Types of columns that declarations take; none if one of them takes any.
 
     The hint `datetime.datetime` takes columns with a time zone and without.
     """
-    naive = [_OF_HINTS.get(each) if isinstance(each, type) else each for each in declared]
+    naive = list(map(representative, declared))
     aware = [
         s.timestamp("us", "UTC") if each is datetime.datetime else known
         for each, known in zip(declared, naive, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import decimal
 import functools
 import math
 import operator
@@ -237,6 +238,20 @@ def test_what_stands_under_a_null_is_not_computed_and_reads_zero() -> None:
     actual = udf(same.function, returns=s.int8())(hidden)
     assert actual.to_pylist() == [None, 5]
     assert actual.items(Role.DATA).tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("hint", [str, bytes, int, list[int], dict[str, int], decimal.Decimal])
+def test_a_column_of_none_alone_is_one_of_the_hinted_type(hint: Any) -> None:
+    def is_missing(x, y: int | None) -> bool:  # type: ignore[no-untyped-def]
+        return x is None and y is None
+
+    is_missing.__annotations__["x"] = hint | None
+    compiled, nothing = udf(is_missing), pa.null()
+    for values in ([], [None, None]):
+        both = [column(values, nothing)] * 2
+        assert compiled(*both).to_pylist() == [True] * len(values)
+    mixed = column([None, None], nothing), column([1, None], pa.int64())
+    assert compiled(*mixed).to_pylist() == [False, True]
 
 
 @udf

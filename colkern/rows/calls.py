@@ -69,10 +69,13 @@ def call(
     place = next((n for n in places if k.is_plain(arguments[n].kind)), None)
     if place is not None:
         before, after = arguments[:place], arguments[place + 1 :]
+        # Nothing in a document but a dictionary has an item of a text.
+        is_entry = name == "[]" and [each.kind for each in arguments] == [k.CONTENT, k.TEXT]
         return by_class(
             emitter,
             arguments[place],
             lambda each: call(emitter, name, [*before, each, *after], named),
+            row_values.TYPE_ERROR if is_entry else row_values.LEFT,
         )
     has_members = [
         rows.enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments

@@ -163,7 +163,8 @@ def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
                 )
         owners = [of for of in k.classes_of(owner.kind) if hasattr(of, name)]
         if len(owners) == 1 and k.is_plain(owner.kind):
-            return method(emitter, node, as_one_of(emitter, owner, *owners), name)
+            owner = as_one_of(emitter, owner, *owners, code=row_values.ATTRIBUTE_ERROR)
+            return method(emitter, node, owner, name)
         return by_class(emitter, owner, lambda each: method(emitter, node, each, name))
     if isinstance(owner.kind, k.Member):
         return enums.method(emitter, owner, name, *arguments_of(emitter, node))

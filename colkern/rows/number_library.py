@@ -8,6 +8,7 @@ may remain does not affect its rounding.
 from __future__ import annotations
 
 import math
+import statistics
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -67,7 +68,7 @@ def fsum(seq: Any) -> float:
 def mean(data: Any) -> Any:
     """`statistics.mean` of integers and of floats, whose exact sum is divided and rounded once."""
     if len(data) == 0:
-        raise Uncovered
+        raise statistics.StatisticsError
     if any(isinstance(item, float) for item in data):
         if any(isinstance(item, int) and abs(item) > 9007199254740992 for item in data):
             raise Uncovered
@@ -129,7 +130,9 @@ def as_float(data: Any, high: float, low: float, error: float) -> float:
 def mean_square(data: Any, less: int) -> tuple[float, float, float]:
     """The sum of squared deviations from the mean, divided by the count less `less`; and its error."""
     count = len(data)
-    if count <= less or count > 4096:
+    if count <= less:
+        raise statistics.StatisticsError
+    if count > 4096:
         raise Uncovered
     if not isinstance(data[0], int | float) or isinstance(data[0], bool):
         raise Uncovered

@@ -31,23 +31,32 @@ def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
     return of_parts(kind, tuple(parts))
 
 
-def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> Value:
+def by_class(
+    emitter: Emitter,
+    value: Value,
+    make: Callable[[Value], Value],
+    code: int = row_values.LEFT,
+) -> Value:
     """Compiles a use of a value of one of several types: for each of them.
 
-    Of Python's own types, some may have no such use: the row is left to Python, which raises.
+    Args:
+        emitter: Where it is written.
+        value: The value.
+        make: Compiles the use of one. Some of Python's own types may have none.
+        code: What those raise; else the row is left to Python, which may raise something.
     """
     number, *each = value.items
-    code = emitter.bind(number.code)
+    chosen = emitter.bind(number.code)
     places = [*range(len(each))]
     if k.is_plain(value.kind):
         places = _places_with_use(emitter, each, make)
         others = [place for place in range(len(each)) if place not in places]
-        test = " | ".join(f"({code} == {place})" for place in others)
+        test = " | ".join(f"({chosen} == {place})" for place in others)
         if others:
-            test = test if len(places) > 1 else f"{code} != {places[0]}"
+            test = test if len(places) > 1 else f"{chosen} != {places[0]}"
             kinds = " or ".join(str(each[place].kind) for place in places)
-            emitter.fail_if(test, row_values.LEFT, f"a value that is no {kinds}")
-    return by_number(emitter, code, [each[place] for place in places], make, places)
+            emitter.fail_if(test, code, f"a value that is no {kinds}")
+    return by_number(emitter, chosen, [each[place] for place in places], make, places)
 
 
 def _places_with_use(
@@ -90,10 +99,10 @@ def may_be_several(value: Value) -> bool:
     return isinstance(inner(value).kind, k.Several)
 
 
-def as_one_of(emitter: Emitter, value: Value, *forms: type) -> Value:
+def as_one_of(emitter: Emitter, value: Value, *forms: type, code: int = row_values.LEFT) -> Value:
     """Returns a value of one of several types as the first of some types that it may be; others unchanged.
 
-    Rows where it is of another type are left to Python.
+    Rows where it is of another type are left to Python, or raise by the code.
     """
     if not k.is_plain(value.kind):
         return value
@@ -102,7 +111,7 @@ def as_one_of(emitter: Emitter, value: Value, *forms: type) -> Value:
     for form in forms:
         if form in places:
             reason = f"a value that is no {form.__name__}"
-            emitter.fail_if(f"{number.code} != {places[form]}", row_values.LEFT, reason)
+            emitter.fail_if(f"{number.code} != {places[form]}", code, reason)
             return each[places[form]]
     return value
 

@@ -267,6 +267,13 @@ def of_error(s: str) -> str:
         return "other"
 
 
+def of_missing(s: str) -> str:
+    try:
+        return json.loads(s).get("user", "nobody")
+    except AttributeError:
+        return "other"
+
+
 def of_counts(s: str) -> str:
     counts: dict[str, int] = {}
     for item in json.loads(s)["items"]:
@@ -396,6 +403,14 @@ def test_a_loop_over_a_document_that_changes(text: str) -> None:
             ck.udf(of_new_keys)(ck.array([text]))
     else:
         assert ck.udf(of_new_keys)(ck.array([text])).to_pylist() == [wanted]
+
+
+@pytest.mark.parametrize("function", [of_error, of_missing])
+def test_what_is_no_dictionary_raises_in_compiled_code(function: Callable[[str], Any]) -> None:
+    rows = ["{}", "[]", "1", "1.5", "true", "null", '"user"']
+    compiled = ck.udf(function)
+    assert compiled(ck.array(rows)).to_pylist() == [*map(function, rows)]
+    assert not compiled.report().left
 
 
 def test_an_iterator_reads_what_is_in_a_document_later() -> None:

@@ -703,6 +703,20 @@ def test_a_function_is_linked_if_its_first_call_is_dead_code() -> None:
     assert [*ck.udf(mean_and_spread)(column).to_pylist()[0].values()] == [5.5, math.sqrt(0.5)]
 
 
+def spread(marks: list[float]) -> float:
+    try:
+        return statistics.mean(marks) + statistics.stdev(marks)
+    except statistics.StatisticsError:
+        return -1.0
+
+
+def test_too_few_numbers_for_statistics_raise_in_compiled_code() -> None:
+    rows = [[], [1.0], [1.0, 2.0]]
+    compiled = ck.udf(spread)
+    assert compiled(ck.array(rows)).to_pylist() == [*map(spread, rows)]
+    assert not compiled.report().left
+
+
 def test_missing_values_of_pandas() -> None:
     pd = pytest.importorskip("pandas")
 

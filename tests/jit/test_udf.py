@@ -242,7 +242,7 @@ def test_what_stands_under_a_null_is_not_computed_and_reads_zero() -> None:
 
 @pytest.mark.parametrize("hint", [str, bytes, int, list[int], dict[str, int], decimal.Decimal])
 def test_a_column_of_none_alone_is_one_of_the_hinted_type(hint: Any) -> None:
-    def is_missing(x, y: int | None) -> bool:  # type: ignore[no-untyped-def]
+    def is_missing(x, y: int | None) -> bool:
         return x is None and y is None
 
     is_missing.__annotations__["x"] = hint | None

@@ -26,15 +26,18 @@ def quote_plus(string: str, safe: str = "") -> str:
 
 
 def urlencode(query: Any) -> str:
-    """`urllib.parse.urlencode` of a dictionary without bytes and lists."""
-    if not isinstance(query, dict):
+    """`urllib.parse.urlencode` of a dictionary, or a list of pairs, without bytes and lists."""
+    if isinstance(query, dict):
+        return "&".join([_encoded_pair(name, value) for name, value in query.items()])
+    if not isinstance(query, list) or any(not isinstance(pair, tuple) for pair in query):
         raise Uncovered
-    parts = []
-    for name, value in query.items():
-        if isinstance(name, bytes) or isinstance(value, bytes):
-            raise Uncovered
-        parts.append(quote_plus(str(name)) + "=" + quote_plus(str(value)))
-    return "&".join(parts)
+    return "&".join([_encoded_pair(name, value) for name, value in query])
+
+
+def _encoded_pair(name: Any, value: Any) -> str:
+    if isinstance(name, bytes) or isinstance(value, bytes):
+        raise Uncovered
+    return quote_plus(str(name)) + "=" + quote_plus(str(value))
 
 
 def unquote(string: str) -> str:

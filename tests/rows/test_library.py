@@ -23,7 +23,7 @@ from collections.abc import Callable
 from datetime import date
 from fnmatch import fnmatch
 from typing import Any
-from urllib.parse import parse_qs, quote, quote_plus, urlencode, urlparse, urlsplit
+from urllib.parse import parse_qs, parse_qsl, quote, quote_plus, urlencode, urlparse, urlsplit
 
 import numpy as np
 import pytest
@@ -150,6 +150,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "urllib.parse.unquote_plus": st.tuples(TEXTS),
     "urllib.parse.urlencode": st.tuples(
         st.dictionaries(TEXTS | st.integers(), SCALARS | st.binary(max_size=2), max_size=3)
+        | st.lists(st.tuples(TEXTS, SCALARS) | st.lists(TEXTS), max_size=3)
     ),
     "urllib.parse.urlparse": st.tuples(TEXTS | TEXTS.map("http://{}".format)),
     "urllib.parse.urlsplit": st.tuples(TEXTS | TEXTS.map("a+1:{}".format)),
@@ -715,6 +716,15 @@ def test_too_few_numbers_for_statistics_raise_in_compiled_code() -> None:
     compiled = ck.udf(spread)
     assert compiled(ck.array(rows)).to_pylist() == [*map(spread, rows)]
     assert not compiled.report().left
+
+
+def in_order(query: str) -> str:
+    return urlencode(sorted(parse_qsl(query)))
+
+
+def test_pairs_are_encoded() -> None:
+    rows = ["b=2&a=1 +", "", "c=%26&c="]
+    assert ck.udf(in_order)(ck.array(rows)).to_pylist() == [*map(in_order, rows)]
 
 
 def test_missing_values_of_pandas() -> None:

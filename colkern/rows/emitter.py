@@ -339,9 +339,6 @@ class Emitter:
             self.write(_CARRIED.format(text))
             if callable(message):
                 self._write_text(_CARRIED, message)
-        if self.reads_raised and isinstance(code, str):
-            # It has passed through code that keeps no fields.
-            self.write(NO_FIELDS)
         self._end(status)
 
     def _end(self, status: str) -> None:

@@ -20,7 +20,17 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import NO_NAMES
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import CARRIED, RETURN, Again, Emitter, Unsettled, Wider, copied, derived
+from colkern.rows.emitter import (
+    CARRIED,
+    NO_FIELDS,
+    RETURN,
+    Again,
+    Emitter,
+    Unsettled,
+    Wider,
+    copied,
+    derived,
+)
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
@@ -644,6 +654,9 @@ def _result_of_call(
         emitter.ahead() if definition.is_generator else nullcontext(),
     ):
         if of_library:
+            if emitter.reads_raised:
+                # An exception of the user's that passes through the library keeps no fields.
+                emitter.write(NO_FIELDS)
             # The place where the row is left is the user's line.
             emitter.fail(f"({status} & 255)", of_library)
         else:

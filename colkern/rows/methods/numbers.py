@@ -154,7 +154,7 @@ def _functions() -> list[Method]:
     rows += as_integers(
         "math.ceil", "int(math.ceil({0}))", Bound(row_numbers.as_integer, value=row_numbers.ceil)
     )
-    return rows + as_integers("math.trunc") + as_integers("operator.index")
+    return rows + as_integers("math.trunc")
 
 
 def as_integers(

@@ -465,13 +465,19 @@ def _represented(emitter: Emitter, node: ast.AST) -> Sequence[ast.expr]:
             return [value]
         case ast.Call(ast.Attribute(ast.Constant(str(form)), "format")) if "!" in form:
             return _formatted(node)
-        case ast.BinOp(ast.Constant(str(form)), ast.Mod()) if re.search("%[^%]*[ra]", form):
+        case ast.BinOp(ast.Constant(str(form)), ast.Mod()) if {"r", "a"} & {
+            *_CONVERSION.findall(form)
+        }:
             return _formatted(node)
         case ast.Call(function, [argument], []) if (
             rows.iteration.known_object(emitter, function) is repr
         ):
             return [argument]
     return []
+
+
+_CONVERSION = re.compile(r"%[-#0 +.\d*]*(.)")
+"""A conversion of a `%` format, with the character of its type."""
 
 
 def _formatted(node: ast.AST) -> Sequence[ast.expr]:

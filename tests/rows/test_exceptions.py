@@ -44,7 +44,7 @@ def of_keys(text: str) -> str:
     try:
         return str(7 % STOCK[text])
     except KeyError as error:
-        return "no " + str(error)
+        return "100%% rare: no %s" % error  # noqa: UP031
     except ArithmeticError as error:
         return "{} {}".format(error.__class__.__name__, error)  # noqa: UP032
 

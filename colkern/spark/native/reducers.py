@@ -329,8 +329,6 @@ class PlannedAggregate(PlannedFunction):
             raise NoTermError(
                 "Spark refuses its own aggregates next to Python's; choose plan='native'"
             )
-        if function.nulls not in ("propagate", "pass"):
-            raise NoTermError("it has a default for nulls")
         reduction = function.plan(*columns)
         if not isinstance(reduction, Reduction):
             raise NoTermError("it runs in Python")

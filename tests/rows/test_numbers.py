@@ -219,7 +219,7 @@ def expected(row: Method, values: tuple[Any, ...]) -> Any:
     if function is None:
         function = builtins
         for part in name.split("."):
-            function = math if part == "math" else getattr(function, part)
+            function = {"math": math, "operator": operator}.get(part) or getattr(function, part)
     try:
         if name == "math.isclose":
             return math.isclose(values[0], values[1], rel_tol=values[2], abs_tol=values[3])

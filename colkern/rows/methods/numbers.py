@@ -269,6 +269,7 @@ METHODS = [
         "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
         row_numbers.is_close,
     ),
+    Method("operator.index", "(int) -> int", "{0}"),
     Method("math.gcd", "(int, int) -> int", row_numbers.gcd),
     Method("math.lcm", "(int, int) -> int", row_numbers.lcm),
     Method("math.factorial", "(int) -> int", row_numbers.factorial),

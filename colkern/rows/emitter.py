@@ -104,6 +104,7 @@ class Attempt:
         text: The variable that holds the exception's text; empty if no handler reads it.
         takes_arguments: Whether a handler reads its first argument, and not only its text.
         is_final: Whether it has a `finally`.
+        raises: Whether an exception may leave it.
         flows: The statements that leave it.
         returned: The variables of the result, if a `return` left it while an outer `finally` has to run.
     """
@@ -113,6 +114,7 @@ class Attempt:
     text: str = ""
     takes_arguments: bool = False
     is_final: bool = False
+    raises: bool = False
     flows: set[int] = field(default_factory=set)
     returned: Value | None = None
 
@@ -344,6 +346,7 @@ class Emitter:
     def _end(self, status: str) -> None:
         """End the function, or the `try` around this place, with a status."""
         if self.attempts:
+            self.attempts[-1].raises = True
             self.write(f"{self.attempts[-1].code} = {status}")
             self.write("break")
         else:

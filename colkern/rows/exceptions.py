@@ -225,7 +225,9 @@ def try_(emitter: Emitter, node: ast.Try) -> None:
             )
 
         handlers = list(zip(node.handlers, caught, strict=True))
-        if ended:
+        if ended and not attempt.raises:
+            emitter.dead = True
+        elif ended:
             handle(handlers)
         else:
             emitter.branch(f"{attempt.code} == 0", fine, lambda: handle(handlers))

@@ -109,6 +109,8 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
             raise
         emitter.restore(before)
         emitter.dead = True
+        for attempt in emitter.attempts:
+            attempt.raises = True
     except CompileError as error:
         if is_needed and not emitter.has_calls_left:
             raise

@@ -7,6 +7,7 @@ import logging
 import math
 import operator
 import re
+import sys
 import threading
 import warnings
 from collections import Counter, defaultdict
@@ -246,6 +247,18 @@ def by_an_object_that_a_function_returns(n: int) -> str:
     return translation().ngettext("one", "several", n) + {None: "!"}.get(None, "?")
 
 
+def index(n: int) -> int:
+    try:
+        return operator.index(n)
+    except TypeError:
+        pass
+    return sys._getframe(1).f_lineno
+
+
+def by_a_try_that_always_returns(n: int) -> str:
+    return str(index(n))
+
+
 def by_a_function_that_a_function_returns(n: int) -> str:
     def get() -> Callable[[object], str]:
         return repr
@@ -273,6 +286,7 @@ def by_many_items(n: int) -> int:
 
 IDIOMS = [
     by_an_object_that_a_function_returns,
+    by_a_try_that_always_returns,
     by_a_function_that_a_function_returns,
     by_pairs_of_groups,
     by_a_computed_format,

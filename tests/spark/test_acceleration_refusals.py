@@ -222,7 +222,6 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a selection with a new index": (renumbered, r"pandas\.Series of selected rows of a column"),
     "selected rows beside all": (lambda s: _put(s, s[s > 0] * s), "`mul` of selected rows"),
     "other selected rows": (lambda s: _put(s, s[s > 1]), "are assigned to other rows"),
-    "texts for numbers": (lambda s: s["lat"], "a column has no part 'lat'"),
     "the length": (lambda s: s * len(s), "the length of a column"),
     "the length of some rows": (
         lambda s: pd.Series(np.zeros(len(s[s > 0]))),

@@ -212,9 +212,11 @@ def _require_traceable(original: Original) -> None:
                 # pandas itself may have raised because of the type of the column that was tried.
                 cause = error.__cause__
                 is_own = tracer.refusal is not None or cause is None
-                # The example may be a text that is no date, or that has fewer parts than the body reads.
+                # The example may be a text that is no date, or that has fewer parts than the body reads,
+                # and a struct's columns have fields.
                 is_by_value = not is_own and (
-                    (isinstance(cause, AttributeError | KeyError) and tracer.steps > 0)
+                    isinstance(cause, KeyError)
+                    or (isinstance(cause, AttributeError) and tracer.steps > 0)
                     or (isinstance(cause, ValueError) and not isinstance(cause, pa.ArrowException))
                 )
                 refusal = (tracer.steps, is_own, is_by_value, str(error))

@@ -49,6 +49,8 @@ from colkern.rows.values import NONE, Value, inner, of_parts
 def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
     value = expression(emitter, node.args[0])
     classes = needed(emitter, node.args[1]).constant
+    if value.kind == k.EXCEPTION:
+        return rows.exceptions.is_instance(emitter, value, classes)
     if may_be_several(value):
         code = is_instance(value, classes)[0]
         has_none = isinstance(value.kind, k.Optional) and issubclass(type(None), classes)
@@ -78,7 +80,7 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
     if len(node.args) != 1:
         emitter.refuse("type() of several arguments has no compiled form")
     value = expression(emitter, node.args[0])
-    if k.is_exception(value.kind):
+    if value.kind == k.EXCEPTION:
         return value.items[2]
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: constant(class_of(emitter, each.kind)))
@@ -112,6 +114,8 @@ def _has_attribute(emitter: Emitter, value: Value, name: Value) -> Value:
     if isinstance(value.kind, k.Optional):
         has = partial(_has_attribute, emitter, name=name)
         return emitter.chosen(value.none, lambda: has(NONE), lambda: has(inner(value)))
+    if value.kind == k.EXCEPTION and name.is_constant:
+        return rows.exceptions.has_field(emitter, value, name.constant)
     is_local = isinstance(value.constant, ast.AST)
     if not name.is_constant or isinstance(value.kind, k.Compound) or is_local:
         emitter.refuse(f"hasattr() of {value.kind} has no compiled form")

@@ -72,7 +72,7 @@ _FIELDS = f"arena + {row_values.RAISED_FIELDS}"
 def _is_known(emitter: Emitter, cause: ast.expr) -> bool:
     """Whether the cause of an exception is None, or the exception of a handler."""
     if isinstance(cause, ast.Name) and cause.id in emitter.env:
-        return k.is_exception(emitter.env[cause.id].kind)
+        return emitter.env[cause.id].kind == k.EXCEPTION
     return isinstance(cause, ast.Constant) and cause.value is None
 
 
@@ -390,35 +390,42 @@ def _exception(emitter: Emitter, attempt: Attempt, handler: ast.ExceptHandler) -
         ]
         test = f"({attempt.text}.size == 0) | {_is_one_of(attempt.code, tuple(others))}"
         emitter.fail_if(test, row_values.LEFT, _READ)
-    exception = of_parts(k.EXCEPTION, (attempt.text, attempt.text, class_name))
-    names = [*_fields_read(handler)]
-    if not names:
-        return exception
     place = emitter.copy(f"get_word({_FIELDS})")
-    forms = [(form, code) for form, code in codes.items() if _is_caught(emitter, handler, form)]
-    fields = [_field(emitter, attempt.code, place, name, forms) for name in names]
-    names = [*k.EXCEPTION.names, *names]
-    return tuple_of_values([*exception.items, *fields], tuple(names), Exception)
+    parts = (attempt.text, attempt.text, class_name, attempt.code, place)
+    return of_parts(k.EXCEPTION, parts)
 
 
-def _field(
-    emitter: Emitter, status: str, place: str, name: str, forms: Sequence[tuple[Any, int]]
-) -> Value:
-    """Returns a field of an exception of one of several classes; leaves the row if it is not known."""
-    known = [each for each in forms if _has_field(emitter, each[0], name)]
-    if not known:
-        return emitter.left(k.NEVER, _READ)
-    (form, code), *others = known
+def is_instance(emitter: Emitter, exception: Value, classes: Any) -> Value:
+    """`isinstance(exception, classes)`."""
+    forms = emitter.program.codes.items()
+    codes = tuple(code for form, code in forms if issubclass(form, classes))
+    return Value(k.BOOL, _is_one_of(_status(exception), codes))
 
-    def own() -> Value:
+
+def _status(exception: Value) -> str:
+    return exception.items[-2].code
+
+
+def field(emitter: Emitter, exception: Value, name: str) -> Value:
+    """Compiles a field of an exception; leaves the row if the class of the exception has no known one."""
+    place = exception.items[-1].code
+    known = [each for each in emitter.program.codes.items() if _has_field(emitter, each[0], name)]
+
+    def of_others(others: Sequence[tuple[Any, int]]) -> Value:
+        if not others:
+            return emitter.left(k.NEVER, _READ)
+        form, code = others[0]
+        test = f"({_status(exception)} & 255) == {code}"
+        return emitter.chosen(test, partial(own, form), lambda: of_others(others[1:]))
+
+    def own(form: Any) -> Value:
         kind = emitter.program.raised.get(form)
         if isinstance(kind, k.Compound) and name in kind.names:
             emitter.fail_if(f"{place} == 0", row_values.LEFT, _READ)
             return attribute(emitter, emitter.bind_value(kind, loaded(kind, place)), name)
         return emitter.numbers(constant(inspect.getattr_static(form, name)))
 
-    test = f"({status} & 255) == {code}"
-    return emitter.chosen(test, own, lambda: _field(emitter, status, place, name, others))
+    return of_others(known)
 
 
 def _has_field(emitter: Emitter, form: Any, name: str) -> bool:
@@ -430,6 +437,23 @@ def _has_field(emitter: Emitter, form: Any, name: str) -> bool:
         if name in kind.names:
             return True
     return isinstance(inspect.getattr_static(form, name, None), str | int | float)
+
+
+def has_field(emitter: Emitter, exception: Value, name: str) -> Value:
+    """`hasattr(exception, name)`; leaves the row if that is not known."""
+    codes = emitter.program.codes.items()
+    lacking = tuple(code for form, code in codes if _lacks(emitter, form, name))
+    known = tuple(code for form, code in codes if _has_field(emitter, form, name))
+    test = _is_one_of(_status(exception), lacking + known)
+    emitter.fail_if(f"not {test}", row_values.LEFT, _READ)
+    return Value(k.BOOL, _is_one_of(_status(exception), known))
+
+
+def _lacks(emitter: Emitter, form: Any, name: str) -> bool:
+    """Whether no exception of a class has an attribute."""
+    is_written = isinstance(getattr(form, "__init__", None), types.FunctionType)
+    is_known = not is_written or isinstance(emitter.program.raised.get(form), k.Compound)
+    return is_known and not hasattr(form, name) and name not in assigned_fields(form)
 
 
 def _fields_read(handler: ast.ExceptHandler) -> dict[str, list[ast.expr]]:
@@ -527,6 +551,10 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
             return [value]
         case ast.Raise(_, ast.Name() as cause):
             return [cause]
+        case ast.Call(function, [value, *_], []) if rows.iteration.known_object(
+            emitter, function
+        ) in (isinstance, hasattr, getattr):
+            return [value]
     return _formatted(node) or _represented(emitter, node)
 
 

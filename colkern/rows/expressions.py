@@ -585,6 +585,8 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
             emitter.fail_if(field.items[0].code, row_values.LEFT, f"{name} has no value")
             field = field.items[1]
         return field
+    if value.kind == k.EXCEPTION:
+        return rows.exceptions.field(emitter, value, name)
     if isinstance(value.kind, k.Compound) and isinstance(
         getattr(value.kind.form, name, None), property
     ):

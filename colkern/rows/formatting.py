@@ -42,7 +42,7 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return by_class(emitter, value, lambda each: text_of(emitter, each))
     if isinstance(value.kind, k.Member):
         return enums.of_each(emitter, value, enums.TEXTS)
-    if k.is_exception(value.kind):
+    if value.kind == k.EXCEPTION:
         return value.items[0]
     if (text := special(emitter, "__str__", value)) is not None:
         return text
@@ -69,7 +69,7 @@ def represented(emitter: Emitter, value: Value) -> Value:
         return by_class(emitter, value, lambda each: represented(emitter, each))
     if isinstance(value.kind, k.Member):
         return enums.of_each(emitter, value, enums.REPRESENTED)
-    if k.is_exception(value.kind):
+    if value.kind == k.EXCEPTION:
         class_name = value.items[2].items[0]
         return concatenated(
             emitter,

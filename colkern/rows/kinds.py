@@ -539,16 +539,13 @@ def has_iterator(kind: Kind) -> bool:
 
 
 EXCEPTION = tuple_of(
-    (TEXT, tuple_of((TEXT,)), tuple_of((TEXT,), ("__name__",), type)),
-    ("<text>", "args", "__class__"),
+    (TEXT, tuple_of((TEXT,)), tuple_of((TEXT,), ("__name__",), type), INT, INT),
+    ("<text>", "args", "__class__", "<status>", "<fields>"),
     Exception,
 )
-"""The exception of a handler that reads only its text, its first argument or the name of its class."""
+"""The exception of a handler that reads only its text, its first argument, its class or fields.
 
-
-def is_exception(kind: Kind) -> bool:
-    """Whether a kind is `EXCEPTION`, or has fields of an exception besides."""
-    return getattr(kind, "form", None) is Exception
+`<status>` tells its class, and `<fields>` where in the arena the fields are."""
 
 
 def unset(of: Kind) -> Compound:

@@ -63,7 +63,7 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (24, "quantile", lambda: ck.quantile(WHOLE, 0.5)),
     (30, "sort_indices", lambda: ck.sort_indices(INTEGERS)),
     (51, "dictionary_encode", lambda: ck.dictionary_encode(INTEGERS)),
-    (32, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
+    (20, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
 ]
 
 

@@ -26,6 +26,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.forks import cached_property
 from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
 from colkern.jit.signatures import Signature, representatives, require_accepted
+from colkern.layouts import Layout, layout
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
 from colkern.operations import repeat
@@ -109,7 +110,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         self.options = options
         self._names = [parameter.name for parameter in signature.parameters]
         self._defaults = {each.name for each in signature.parameters if each.has_default}
-        self._plans: dict[tuple[s.DataType, ...], Planned] = {}
+        self._plans: dict[tuple[Layout, ...], Planned] = {}
         self._planning = threading.RLock()
         self._meanings = Meanings()
         self._report = Report(name)
@@ -273,14 +274,17 @@ class ColumnFunction(PublicNames, Generic[Planned]):
                 run in Python.
         """
         self._check_count(len(columns))
-        self._require_current()
+        if not self._meanings.hold():
+            self._forget()
         types = self._read_types(columns)
+        # A layout stands for a type: it is not hashed anew.
+        key = tuple(map(layout, types))
         with self._planning:
-            if types not in self._plans:
+            if key not in self._plans:
                 for parameter, type_ in zip(self.signature.parameters, types, strict=True):
                     require_accepted(parameter, type_)
-                self._plans[types] = self._new_plan(types)
-            return self._plans[types]
+                self._plans[key] = self._new_plan(types)
+            return self._plans[key]
 
     def _read_types(self, columns: Sequence[s.DataType]) -> tuple[s.DataType, ...]:
         """The types that columns are read as."""
@@ -305,15 +309,14 @@ class ColumnFunction(PublicNames, Generic[Planned]):
             warnings.warn(text, stacklevel=_level_of_caller())
             return self._in_python()
 
-    def _require_current(self) -> None:
-        """Forget plans if globals or outer variables have changed since they were made.
+    def _forget(self) -> None:
+        """Forget plans, since globals or outer variables have changed since they were made.
 
         Changes deeper inside a container are not noticed, nor equal numbers of items in a large one.
         """
-        if not self._meanings.hold():
-            with self._planning:
-                self._meanings = Meanings()
-                self._plans.clear()
+        with self._planning:
+            self._meanings = Meanings()
+            self._plans.clear()
 
     # In text, and in a pickle
 

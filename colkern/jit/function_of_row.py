@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from colkern import builders
@@ -37,6 +38,9 @@ from colkern.targets import on_its_device, target_of
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
+
+
+_layout_of = attrgetter("layout")
 
 
 class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
@@ -161,13 +165,16 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
 
     def _called(self, arrays: Sequence[Array]) -> Array:
         """The function of each row of columns, where these are."""
-        self._require_current()
+        if not self._meanings.hold():
+            self._forget()
         length, device = arrays[0].length, HOST
         for array in arrays:
-            if array.length != length or array.device is not HOST:
+            # The last buffer of most is there, and asking the array for its device takes a call.
+            last = array.buffers[-1] if array.buffers else None
+            if array.length != length or last is None or last.device is not HOST:
                 require_one_length(self._names, arrays)
                 device = common_device(self._names, arrays)
-        plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None
+        plan = self._plans.get(tuple(map(_layout_of, arrays))) if device == HOST else None
         if plan is not None:
             return self._ran(plan, arrays, length)
         results = self._over_values(arrays)

@@ -117,7 +117,6 @@ class Reducer(ColumnFunction["AnyReduction"]):
         self, columns: Sequence[object], named: Mapping[str, object]
     ) -> tuple[AnyReduction, list[Array], int]:
         """The plan for columns, the columns as it reads them, and their length."""
-        self._require_current()
         arguments = self._columns(columns, named)
         for name, column in zip(self._names, arguments, strict=True):
             # Before chunks are joined.
@@ -125,8 +124,8 @@ class Reducer(ColumnFunction["AnyReduction"]):
         arrays = list(map(imported, self._names, arguments))
         require_one_length(self._names, arrays)
         plain = list(map(decoded, arrays))
-        types = tuple([array.type for array in plain])
-        return self._plans.get(types) or self.plan(*types), plain, arrays[0].length
+        plan = self.plan(*[array.type for array in plain])
+        return plan, plain, arrays[0].length
 
     def compiled_reduction(self, *columns: s.DataType) -> Reduction:
         """The plan, to take states out of it before `finish`; UnsupportedError if states do not travel."""

@@ -20,8 +20,6 @@ from colkern.jit.column_function import VALUES, RowOptions
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import signature_of
 
-_ARRAYS = {Array}
-
 
 class Udf(FunctionOfRow):
     """A function of columns, made by `udf` from a function of one row."""
@@ -55,8 +53,12 @@ class Udf(FunctionOfRow):
         Exceptions of the function are raised with a note that names the row. Called with
         values in place of columns, as by another function of a row, it is the plain function.
         """
-        if len(columns) == len(self._names) and {*map(type, columns)} == _ARRAYS and not named:
-            return self._called(columns)  # type: ignore[arg-type]
+        if len(columns) == len(self._names) and not named:
+            for column in columns:
+                if column.__class__ is not Array:
+                    break
+            else:
+                return self._called(columns)  # type: ignore[arg-type]
         if not columns or not isinstance(columns[0], Array):
             arguments = (*columns, *named.values())
             if arguments and all(isinstance(value, VALUES) for value in arguments):

@@ -37,7 +37,8 @@ class Room:
 
     def _make(self, size: int) -> None:
         self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
-        self._words = self._bytes[:HEADER].view(np.int64)
+        # Python's view: reading or writing a word takes a third of the time of NumPy's.
+        self._words = memoryview(self._bytes[:HEADER]).cast("q")
         self.address = int(self._bytes.ctypes.data)
         self._words[1] = self.address + len(self._bytes)
         self.begin()
@@ -53,7 +54,7 @@ class Room:
 
     def used(self) -> NDArray[np.uint8]:
         """Returns the bytes that were appended."""
-        return self._bytes[HEADER : (int(self._words[0]) & ~LAST_IS_TEXT) - self.address]
+        return self._bytes[HEADER : (self._words[0] & ~LAST_IS_TEXT) - self.address]
 
     def reserve(self, count: int) -> NDArray[np.int64] | None:
         """Appends words, and returns them; None if there is no room."""

@@ -45,9 +45,7 @@ class Passed(list[Any]):
         held: Decoded parts of columns, which have the memory that addresses among the objects are of.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.held: list[Array] = []
+    held: tuple[Array, ...] = ()
 
 
 class Argument:
@@ -167,8 +165,9 @@ class Argument:
             passed += self.reader.prepare(array)
         if self.parts:
             for part, child in zip(self.parts, _children(array), strict=False):
-                passed.held.append(decoded(child))
-                part.add(passed, passed.held[-1])
+                plain = decoded(child)
+                passed.held += (plain,)
+                part.add(passed, plain)
 
 
 def _children(array: Array) -> Sequence[Array]:

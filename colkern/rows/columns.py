@@ -91,7 +91,8 @@ AnyReader = Reader | Lists | Rows
 
 
 def _items(array: Array) -> tuple[Any, ...]:
-    return (array.items(Role.DATA),)
+    kept = array._kept_items
+    return (kept[1] if kept is not None and kept[0] is Role.DATA else array.items(Role.DATA),)
 
 
 _READERS: Dispatch[type[s.DataType], Callable[..., AnyReader]] = by_type(

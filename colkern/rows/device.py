@@ -20,7 +20,7 @@ from colkern.operations import nulls
 from colkern.rows.arenas import pool_words, write_pool
 from colkern.rows.device_loop import NO_ROOM, device_source, kernel_function
 from colkern.rows.loop import digest
-from colkern.rows.plan import Plan, with_nulls
+from colkern.rows.plan import Plan
 from colkern.rows.program import Site
 from colkern.rows.python_rows import is_usual_context
 from colkern.targets import Target, target_of
@@ -134,9 +134,8 @@ class OnDevice:
             first = part.stop
         for name, parts in pieces.items():
             written[name] = _joined(target, parts)
-        results = output.array(target, written, length, plan.natural)
-        if null_count:
-            results = with_nulls(results, validity, null_count)
+        outer = validity if null_count else None
+        results = output.array(target, written, length, plan.natural, outer, null_count)
         rows = marks.nonzero()[0]
         return plan.completed(target, results, arrays, rows, marks[rows].astype(np.int64))
 

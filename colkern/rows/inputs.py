@@ -28,9 +28,11 @@ class Inputs(Protocol):
 
     Attributes:
         arguments: The reader of each argument.
+        may_lack: Whether `lacks_nulls` may be true.
     """
 
     arguments: list[Argument]
+    may_lack: bool
 
     def called(self, columns: Sequence[Any]) -> tuple[Buffer | None, int]:
         """Returns the bitmap of the rows for which the function is called, and the number of other rows."""
@@ -113,12 +115,12 @@ class Columns:
         forms: Sequence[Form],
         inner_nulls: bool = False,
     ) -> None:
-        self._names = tuple(names)
         self._types = tuple(types)
         self.forms = list(forms)
         # Looked up in advance, since a call may be for only ten rows.
-        self._with_text = list(map(_has_text, types))
-        self._may_lack = not inner_nulls and any(type_.fields for type_ in types)
+        nullable = [form.nullable for form in forms]
+        self._checks = [*zip(names, map(_has_text, types), nullable, strict=True)]
+        self.may_lack = not inner_nulls and any(type_.fields for type_ in types)
         inside = Nulls.NONE if inner_nulls else Nulls.LEFT
         self.arguments = [
             Argument(
@@ -141,14 +143,12 @@ class Columns:
             InvalidArrowError: If an offset in a column leads outside its memory, or text is not UTF-8.
         """
         required = []
-        for name, array, has_text, form in zip(
-            self._names, columns, self._with_text, self.forms, strict=True
-        ):
+        for array, (name, has_text, nullable) in zip(columns, self._checks, strict=True):
             if not array._checked:
                 require_valid(array, name)
             if has_text:
                 _require_text(array, name)
-            if array._null_count and not form.nullable:
+            if array._null_count and not nullable:
                 required.append(array)
         return combine_validity(required) if required else (None, 0)
 
@@ -177,7 +177,7 @@ class Columns:
 
     def lacks_nulls(self, columns: Sequence[Array]) -> bool:
         """See `Inputs`."""
-        return self._may_lack and any(map(has_inner_nulls, columns))
+        return self.may_lack and any(map(has_inner_nulls, columns))
 
 
 def _has_text(type_: s.DataType) -> bool:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
-from colkern.cpu.threads import run_ranges
+from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.errors import CompileError, UnsupportedError, shown, with_line
 from colkern.layouts import Role
-from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
-from colkern.operations import cast, combine_validity, concat, nulls, take, unpack_bits
+from colkern.memory import EMPTY, HOST, Items, allocate_for_overwrite
+from colkern.operations import cast, concat, nulls, take, unpack_bits
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
@@ -127,8 +127,10 @@ class Plan(Replanned):
         self._pool = placed_pool(self.program)
         self._pool_address = self._pool.ctypes.data
         memory = self.source.output.memory()
-        self._slots = [part for part in memory if isinstance(part, Slots)]
+        self._slots = [(part.name, part.dtype) for part in memory if isinstance(part, Slots)]
         self._sinks = [part for part in memory if isinstance(part, Sink)]
+        # Where results are elsewhere, a row may be left before its slots are written.
+        self._is_cleared = bool(self._sinks) and not self.source.output.is_one_text
         self._bytes_a_row: dict[str, float] = {}
         self._entry: Callable[..., int] | None = None
 
@@ -227,10 +229,40 @@ class Plan(Replanned):
 
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """Returns the results, and the number of rows left to Python, by place in the source."""
-        plan = self.for_arrays(arrays)
-        if plan.computes_decimals and not is_usual_context():
-            return plan.left(target_of(HOST), arrays, length)
-        return plan._run(arrays, length)
+        plan = self.for_arrays(arrays) if self.inputs.may_lack else self
+        if plan is not self:
+            return plan.run(arrays, length)
+        if self.computes_decimals and not is_usual_context():
+            return self.left(target_of(HOST), arrays, length)
+        validity, null_count = self.inputs.called(arrays)
+        passed = self.inputs.passed(arrays)
+        written: dict[str, NDArray[Any]] = {}
+        for name, dtype in self._slots:
+            written[name] = allocate_for_overwrite(length, dtype)
+        # Memory that every row writes need not be cleared.
+        if self._is_cleared or (null_count and not self.source.is_everywhere):
+            for slots in written.values():
+                slots.fill(0)
+        bits = (EMPTY if validity is None else validity).array
+        entry, at, noted = self._entry, -1, NO_PAIRS
+        if entry is not None and length < GRAIN and not self._sinks:
+            # Usually this call does everything. To prepare for more takes as long as ten rows.
+            rooms = rooms_of_thread()
+            begin, places = rooms.arena.begin().address, rooms.left
+            columns = *passed, *written.values()
+            at = entry(0, length, bits, begin, self._pool_address, places.address, *columns)
+            noted = places.taken()
+        if at != length:
+            noted = self._run_ranges(length, bits, passed, written)
+        output, target = self.source.output, target_of(HOST)
+        if self._sinks:
+            output.spread(target, written)
+        outer = validity if null_count else None
+        results = output.array(target, written, length, self.natural, outer, null_count)
+        if not len(noted) and (results.type is self.returns or results.type == self.returns):
+            return results, NONE_LEFT
+        rows, numbers = noted.T
+        return self.completed(target, results, arrays, rows.copy(), numbers.copy())
 
     def left(
         self, target: Target, arrays: Sequence[Any], length: int
@@ -247,38 +279,6 @@ class Plan(Replanned):
         number = self.program.site(self.site(OTHER_CONTEXT))
         results = nulls(length, self.natural, target.device)
         return self.completed(target, results, arrays, rows, rows * 0 + number)
-
-    def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
-        validity, null_count = self.inputs.called(arrays)
-        passed = self.inputs.passed(arrays)
-        written: dict[str, NDArray[Any]] = {}
-        for part in self._slots:
-            written[part.name] = allocate_for_overwrite(length, part.dtype)
-        # Memory that every row writes need not be cleared.
-        if (self._sinks and not self.source.output.is_one_text) or (
-            null_count and not self.source.is_everywhere
-        ):
-            for slots in written.values():
-                slots.fill(0)
-        bits = (EMPTY if validity is None else validity).array
-        try:
-            parts = run_ranges(self._run_range, length, (bits, passed, written))
-        except Exception as error:
-            self._explain(error)
-            raise
-        output, target = self.source.output, target_of(HOST)
-        for name in parts[0][0]:
-            written[name] = _joined(target, [used[name] for used, _ in parts])
-        if self._sinks:
-            output.spread(target, written)
-        results = output.array(target, written, length, self.natural)
-        if null_count:
-            results = with_nulls(results, validity, null_count)
-        left = [words for _, noted in parts for words in noted]
-        if not left and (results.type is self.returns or results.type == self.returns):
-            return results, NONE_LEFT
-        rows, numbers = np.concatenate([NO_PAIRS, *left]).T
-        return self.completed(target, results, arrays, rows.copy(), numbers.copy())
 
     def completed(
         self, target: Target, results: Array, arrays: Sequence[Any], rows: Items, numbers: Items
@@ -313,6 +313,27 @@ class Plan(Replanned):
         if isinstance(error, NumbaError):
             reason = f"its generated source is not valid, {MISTAKE}"
             raise CompileError(f"{self.title} does not compile: {reason}") from error
+
+    def _run_ranges(
+        self,
+        length: int,
+        valid: NDArray[Any],
+        passed: Sequence[Any],
+        written: dict[str, NDArray[Any]],
+    ) -> NDArray[np.int64]:
+        """Runs all rows, on threads if there are many; returns the rows left, with their places.
+
+        The bytes of sinks become part of `written`.
+        """
+        try:
+            parts = run_ranges(self._run_range, length, (valid, passed, written))
+        except Exception as error:
+            self._explain(error)
+            raise
+        for name in parts[0][0]:
+            written[name] = _joined(target_of(HOST), [used[name] for used, _ in parts])
+        left = [words for _, own in parts for words in own]
+        return np.concatenate(left) if left else NO_PAIRS
 
     def _run_range(
         self,
@@ -475,17 +496,6 @@ def _joined(target: Target, pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
         target.copy(piece.view(np.uint8), whole.view(np.uint8), place)
         place += piece.nbytes
     return whole
-
-
-def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array:
-    """Returns results that are also null where a bitmap says so."""
-    if column.type == s.null():
-        return column
-    if column.null_count:
-        outer = Array(s.bool_(), column.length, [validity, validity], null_count=null_count)
-        validity, null_count = combine_validity([outer, column])
-    buffers = [validity, *column.buffers[1:]]
-    return Array.of_valid(column.type, column.length, buffers, null_count, column.children)
 
 
 NONE_LEFT: Counter[Site | None] = Counter()

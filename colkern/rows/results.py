@@ -15,7 +15,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import packed_bits
+from colkern.bitmaps import and_bits, packed_bits
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.memory import HOST, Buffer, DType, Items, ItemType
 from colkern.operations import cast, list_flatten, nulls, struct_flatten
@@ -78,6 +78,7 @@ class Output:
     Attributes:
         is_text: Whether it is a text or byte string.
         is_number: Whether it is a single word.
+        is_plain: Whether a column has these words as they are written.
         is_nothing: Whether it is always None.
     """
 
@@ -91,8 +92,10 @@ class Output:
         self.is_text = inside in (k.TEXT, k.BYTES)
         self.is_number = inside.name in _FIXED
         self.is_bool = inside == k.BOOL
+        self.is_plain = self.is_number and not (self.is_bool or isinstance(inside, k.Decimal))
         self.is_nothing = inside in (k.NONE, k.NEVER)
-        if isinstance(kind, k.Optional):
+        self.is_optional = isinstance(kind, k.Optional)
+        if self.is_optional:
             self.slots.append(Slots(f"{name}_valid", np.uint8))
         if isinstance(inside, k.Uneven):
             raise UnsupportedError("results that are dictionaries whose keys differ")
@@ -346,24 +349,38 @@ class Output:
         return rescaled
 
     def array(
-        self, target: Target, written: Mapping[str, Items], length: int, type_: s.DataType
+        self,
+        target: Target,
+        written: Mapping[str, Items],
+        length: int,
+        type_: s.DataType,
+        validity: Buffer | None = None,
+        missing: int = 0,
     ) -> Array:
         """Returns the results as an array, in the memory where they were written.
 
         Args:
             written: The written items, with the slots of the items of lists.
             type_: The type, from `type_of`.
+            validity: A bitmap of the slots that may have a value; None for all.
+            missing: The number of other slots.
 
         Raises:
             LimitExceededError: If there is more than offsets reach.
         """
-        validity, missing = None, 0
-        if isinstance(self.kind, k.Optional):
+        if self.is_optional:
             valid = written[f"{self.name}_valid"]
-            missing = length - _count(target, valid)
-            validity = _bits(target, valid) if missing else None
+            absent = length - _count(target, valid)
+            if absent and validity is not None:
+                validity, missing = and_bits(validity, 0, _bits(target, valid), 0, length)
+            elif absent:
+                validity, missing = _bits(target, valid), absent
         if self.is_nothing:
             return nulls(length, s.null(), target.device)
+        if self.is_plain:
+            return Array.of_valid(
+                type_, length, (validity, target.buffer(written[self.name])), missing
+            )
         buffers, children = [validity], []
         if self.parts:
             for part, field in zip(self.parts, type_.fields, strict=True):
@@ -376,10 +393,9 @@ class Output:
                 buffers.append(target.buffer(written[f"{self.name}_data"]))
             else:
                 children.append(self.item.array(target, written, total, type_.fields[0].type))
-        elif self.is_bool:
-            buffers.append(_bits(target, written[self.name]))
         else:
-            buffers.append(target.buffer(written[self.name]))
+            items = written[self.name]
+            buffers.append(_bits(target, items) if self.is_bool else target.buffer(items))
         written_type = type_
         if isinstance(type_, s.Decimal):
             written_type = s.decimal64(s.MAX_DECIMAL_PRECISION[64], type_.scale)

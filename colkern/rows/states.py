@@ -58,6 +58,8 @@ class States:
         are_fixed: Whether states consist of their words alone, without texts and containers elsewhere.
     """
 
+    may_lack = False
+
     def __init__(self, kind: Kind, count: int = 1, change: bool = False) -> None:
         self.kind = kind
         self.change = change

@@ -402,7 +402,7 @@ _NAMES = frozenset({type, str})
 _LINE = 64
 """Small arrays within blocks begin at a multiple of this, and of `ALIGNMENT`."""
 
-_MOST_IN_BLOCKS = 16 * _LINE
+_MOST_IN_BLOCKS = 4 * _LINE
 """The most bytes of an array that shares a block with others."""
 
 _BLOCK, _LEAST_PLACES = 4096, 8

@@ -293,10 +293,10 @@ class CpuTarget:
 
     def copy(self, items: Items, out: Items, place: int = 0) -> None:
         count = len(items)
-        target = out[place : place + count]
         if count < _PAST_CACHES:
-            target[:] = items
+            out[place : place + count] = items
             return
+        target = out[place : place + count]
         # The whole words of the result are written by a kernel that bypasses caches.
         begin = min(-self.address(target) % 8, count)
         words = (count - begin) // 8

@@ -228,7 +228,7 @@ def _is_of_numpy(name: str, value: object) -> bool:
 
 def stands_for_columns(value: object) -> bool:
     """Whether a value is a column or table, but no array or batch; or a list with such a value in it."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         # One test of all classes, of which there are few.
         if _PLAIN.issuperset(map(type, value)):
             return False

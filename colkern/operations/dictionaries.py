@@ -534,6 +534,8 @@ def _values(array: Array) -> Array:
 def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Dictionary:
     first = arrays[0].type.storage
     for position, array in enumerate(arrays):
+        if position and array.layout is arrays[0].layout:
+            continue
         type_ = array.type.storage
         if not isinstance(type_, s.Dictionary) or not isinstance(first, s.Dictionary):
             raise TypeError(f"arrays: number {position} is not dictionary-encoded: {array.type}")

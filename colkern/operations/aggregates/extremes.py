@@ -22,7 +22,7 @@ from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
 from colkern.operations.moving import few_on_host
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import validity_of, value_type_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.words import own_words
@@ -39,22 +39,19 @@ Scalar: TypeAlias = object
 """A value as `Array.to_pylist` gives it, or None."""
 
 
-def extreme(
-    array: Array, type_: s.DataType, greatest: bool, skip_nulls: bool, min_count: int
-) -> Scalar:
-    """The least or the greatest value of type `type_` as a Python object; None if there is none."""
-    values = _ordered(array, type_, skip_nulls, min_count)
+def extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Scalar:
+    """The least or the greatest value as a Python object; None if there is none."""
+    values = _ordered(array, skip_nulls, min_count)
     if values is None:
         return None
     type_ = values.type.storage
-    return _scalars([_EXTREMES[type(type_)](values, greatest)], type_)[0]
+    value = _EXTREMES[type(type_)](values, greatest)
+    return value if isinstance(type_, _NUMBERS) else _scalars([value], type_)[0]
 
 
-def both_extremes(
-    array: Array, type_: s.DataType, skip_nulls: bool, min_count: int
-) -> tuple[Scalar, Scalar]:
+def both_extremes(array: Array, skip_nulls: bool, min_count: int) -> tuple[Scalar, Scalar]:
     """As `extreme`, for the least and the greatest value; numbers are read in one pass."""
-    values = _ordered(array, type_, skip_nulls, min_count)
+    values = _ordered(array, skip_nulls, min_count)
     if values is None:
         return None, None
     type_ = values.type.storage
@@ -68,17 +65,19 @@ def both_extremes(
     return least, greatest
 
 
-def _ordered(array: Array, type_: s.DataType, skip_nulls: bool, min_count: int) -> Array | None:
+def _ordered(array: Array, skip_nulls: bool, min_count: int) -> Array | None:
     """The values to search for an extreme, at least one of them valid; None if there is no extreme."""
-    if type(type_) not in _EXTREMES:
+    if type(array.type) not in _EXTREMES and type(type_ := value_type_of(array)) not in _EXTREMES:
         raise UnsupportedError(f"no order of the values of {array.type}; {instead_of_order(type_)}")
-    require_valid(array)
+    if not array._checked:
+        require_valid(array)
     if not is_enough(array, skip_nulls, min_count):
         return None
     # The meaning of an extension of an encoded type is in the values of its storage.
     while array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
         array = used_values(array) if array.dictionary is not None else run_values(array)[0]
-    return None if array.length == array.null_count else array
+    nulls = array._null_count
+    return None if array.length == (array.null_count if nulls < 0 else nulls) else array
 
 
 _NUMBERS = (s.Int, s.FloatingPoint)

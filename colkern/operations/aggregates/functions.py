@@ -90,7 +90,8 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         OverflowError: If a sum of decimals needs more than 128 bits (256 bits for decimal256).
         UnsupportedError: If the type has no sum.
     """
-    require_valid(array)
+    if not array._checked:
+        require_valid(array)
     add = SUMS.get(type(array.type)) or sum_of_values(array, "sum")
     return add(array) if is_enough(array, skip_nulls, min_count) else None
 
@@ -156,12 +157,12 @@ def _of_both(pairs: list[dict[str, Any]], like: Array) -> dict[str, Any]:
 @operation(kind=Kind.AGGREGATE, combine=_of_both)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value in one pass, as `{"min": …, "max": …}`; otherwise as `min`."""
-    least, greatest = both_extremes(array, value_type_of(array), skip_nulls, min_count)
+    least, greatest = both_extremes(array, skip_nulls, min_count)
     return {"min": least, "max": greatest}
 
 
 def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
-    return extreme(array, value_type_of(array), greatest, skip_nulls, min_count)
+    return extreme(array, greatest, skip_nulls, min_count)
 
 
 @operation(

@@ -80,11 +80,11 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
     """
     # One test of all classes, since there may be many small arrays.
-    kinds = set(map(type, arrays))
-    if kinds <= _ARRAYS:
+    if _ARRAYS.issuperset(map(type, arrays)):
         columns: Any = arrays
         require_one_type(columns)
         return _joined(columns, one_device(columns))
+    kinds = set(map(type, arrays))
     parts: list[Any] = []
     for value in arrays:
         if isinstance(value, ChunkedArray):
@@ -125,13 +125,15 @@ def require_one_type(arrays: Sequence[Array]) -> None:
     """Raise unless there is at least one array, and all are valid and of one type."""
     if not arrays:
         raise ValueError("arrays: need at least one")
-    type_ = arrays[0].type
+    # Equal types share a layout, though other libraries hand over a new type for each array.
+    layout = arrays[0].layout
     for array in arrays:
-        if array.type is not type_ or not array._checked:
+        if array.layout is not layout or not array._checked:
             break
     else:
         # The usual case, without a search for the reason.
         return
+    type_ = arrays[0].type
     others = {id(array.type): array.type for array in arrays if array.type is not type_}
     for own in others.values():
         if not s.same_type(own, type_):
@@ -289,8 +291,7 @@ class Joined(Copier):
             starts = target.table(np.append(0, unit * np.cumsum(sizes)), np.int64)
             target.map(selection.gather_bytes, count, addresses, starts, out, balance=starts)
             return
-        place = 0
-        copy = target.copy
+        place, copy = 0, target.copy
         # Without `zip`, whose check of lengths takes as long as copying a few bytes.
         for k, own in enumerate(self._buffers):
             buffer = own[position]

@@ -232,14 +232,18 @@ def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
 def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
     target = target_of(left.device)
     out = output_for(target, left)
-    others = (right.items(Role.DATA), 1) if isinstance(right, Array) else _one(left, right)
-    sides = (left.items(Role.DATA), 1), others
-    relation, flip = relations.LESS_OR_NAN, order.flip
-    if not order.nans_greatest:
+    less, stride = left.items(Role.DATA), 1
+    greater, other_stride = (
+        (right.items(Role.DATA), 1) if isinstance(right, Array) else _one(left, right)
+    )
+    swapped, flip, nans_greatest = order
+    relation = relations.LESS_OR_NAN
+    if not nans_greatest:
         # Less or equal: the opposite of greater, except for NaN.
-        relation, flip = relations.LESS_OR_EQUAL if flip else relations.LESS, 0
-        sides = sides[::-1] if order.flip else sides
-    (less, stride), (greater, other_stride) = order.placed(sides)
+        relation = relations.LESS_OR_EQUAL if flip else relations.LESS
+        swapped, flip = swapped != (flip != 0), 0
+    if swapped:
+        less, stride, greater, other_stride = greater, other_stride, less, stride
     if less.dtype.itemsize == 2:
         less, greater = _single(target, less), _single(target, greater)
     placed = (less, stride, greater, other_stride, relation)

@@ -97,10 +97,12 @@ class Lists:
             null: The number to count for a null list.
             empty: The number to count for an empty list.
         """
-        blocks = self.target.output(self._blocks, np.int64)
+        target, blocks = self.target, self._blocks
+        before = target.output(blocks + 1, np.int64)
         args = (*self.args, self.array.length, null, empty)
-        self.target.map(lists.count_elements, len(blocks), *args, blocks)
-        return Count(args, *self.target.running_sum(blocks, np.int64))
+        target.map(lists.count_elements, blocks, *args, before[1:])
+        target.accumulate(before)
+        return Count(args, before, target.item(before, blocks))
 
     @cached_property
     def shown(self) -> Count:
@@ -127,7 +129,8 @@ class Lists:
         if dtype is None:
             own = self.offsets.dtype
             dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
-        require_room(count.total, dtype)
+        else:
+            require_room(count.total, dtype)
         target = self.target
         if not self.array.length:
             return target.allocate(1, dtype)
@@ -166,7 +169,8 @@ class Lists:
 
     def _span(self) -> tuple[int, int]:
         if self.array.layout.kind is LayoutKind.LIST:
-            return offset_ends(self.array)[0]
+            # Known, if the offsets have been checked.
+            return getattr(self.array, "_offset_ends", None) or offset_ends(self.array)[0]
         return self.target.ends(self.offsets)[0]
 
     def elements(self, first: int, last: int) -> Array:

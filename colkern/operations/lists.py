@@ -48,8 +48,8 @@ def shown_elements(slots: Lists) -> Array:
     row = slots.row()
     if row is not None:
         return slots.elements(*row)
-    starts = slots.starts(slots.shown)
-    return copy_elements(slots.target, slots.child, slots.begins(starts.dtype), starts)
+    starts, count = slots.starts(slots.shown), slots.shown.total
+    return copy_elements(slots.target, slots.child, slots.begins(starts.dtype), starts, count=count)
 
 
 @operation(kind=Kind.ELEMENT_WISE)

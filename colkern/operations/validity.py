@@ -94,7 +94,10 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
             offset = 0
     if first is None:
         return None, 0
-    return (bitmap, count) if bitmap is not own else (compact_validity(first), first._null_count)
+    if bitmap is not own:
+        return bitmap, count
+    assert bitmap is not None
+    return own_bits(bitmap, offset, first.length), first._null_count
 
 
 def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:

@@ -124,7 +124,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
 
 @operation(
-    kind=Kind.AGGREGATE, combine=lambda values, like: _extreme(_known(values, like), False, True, 1)
+    kind=Kind.AGGREGATE, combine=lambda values, like: extreme(_known(values, like), False, True, 1)
 )
 def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The least value, or None if there is none; NaN only if all values are NaN.
@@ -138,20 +138,20 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     Raises:
         UnsupportedError: If the values of the type have no order in colkern.
     """
-    return _extreme(array, False, skip_nulls, min_count)
+    return extreme(array, False, skip_nulls, min_count)
 
 
 @operation(
-    kind=Kind.AGGREGATE, combine=lambda values, like: _extreme(_known(values, like), True, True, 1)
+    kind=Kind.AGGREGATE, combine=lambda values, like: extreme(_known(values, like), True, True, 1)
 )
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The greatest value; otherwise as `min`."""
-    return _extreme(array, True, skip_nulls, min_count)
+    return extreme(array, True, skip_nulls, min_count)
 
 
 def _of_both(pairs: list[dict[str, Any]], like: Array) -> dict[str, Any]:
     ends = ((name, _known([pair[name] for pair in pairs], like)) for name in ("min", "max"))
-    return {name: _extreme(values, name == "max", True, 1) for name, values in ends}
+    return {name: extreme(values, name == "max", True, 1) for name, values in ends}
 
 
 @operation(kind=Kind.AGGREGATE, combine=_of_both)
@@ -159,10 +159,6 @@ def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dic
     """The least and the greatest value in one pass, as `{"min": …, "max": …}`; otherwise as `min`."""
     least, greatest = both_extremes(array, skip_nulls, min_count)
     return {"min": least, "max": greatest}
-
-
-def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
-    return extreme(array, greatest, skip_nulls, min_count)
 
 
 @operation(

@@ -20,12 +20,13 @@ from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
+from colkern.memory import HOST
 from colkern.operations.aggregates.encodings import decoded, run_values, stored
 from colkern.operations.casting.dispatch import convert, retyped
 from colkern.operations.operands import validity_of, value_type_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection.words import own_words
-from colkern.targets import Items, on_its_device, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 PIECE = {"cpu": 1 << 14, "cuda": 64}
 """The slots that one item of work covers: few on a GPU, so that each of its threads has some."""
@@ -121,7 +122,6 @@ _FEW_SUMS = 1 << 10
 """So many sums, or fewer, are added on the host."""
 
 
-@on_its_device
 def sum_of_floats(array: Array, items: Items) -> float:
     """The sum of float32 or float64 items under the validity of an array.
 
@@ -134,11 +134,16 @@ def sum_of_floats(array: Array, items: Items) -> float:
         pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
         sums = target.output(min(len(items), pieces * kernels.LANES), _DOUBLE)
         target.map(kernels.sum_floats, len(sums), items, *validity, sums, work=kernels.ROUNDS)
-        if len(sums) <= kernels.LANES:
-            return float(builtins.sum(sums.tolist()))
         if len(sums) <= _FEW_SUMS:
-            return _paired(sums if isinstance(sums, np.ndarray) else np.array(sums.tolist()))
+            few = sums if target.device is HOST else _listed(target, sums)
+            return float(builtins.sum(few.tolist())) if len(few) <= kernels.LANES else _paired(few)
         items, validity = sums, (target.no_bits, 0)
+
+
+@on_its_device
+def _listed(target: Target, numbers: Items) -> NDArray[np.float64]:
+    """A copy of numbers on the host."""
+    return np.array(numbers.tolist())
 
 
 # A decorator takes half the time of a `with`.

@@ -24,21 +24,29 @@ from colkern.targets import Items, Target
 
 
 def copy_elements(
-    target: Target, child: Array, begins: Items, starts: Items, least: int = 1
+    target: Target,
+    child: Array,
+    begins: Items,
+    starts: Items,
+    least: int = 1,
+    count: int | None = None,
 ) -> Array:
     """The elements of lists in a checked child, one list after the other.
 
     Each list begins in the child at `begins` (int32/int64[lists]), and has at least `least` elements if
     it has any; `starts` is the running sum of lengths (same dtype, [lists + 1]), from any number on. If
-    `starts` gives a list more elements than it has, they are arbitrary elements of the child.
+    `starts` gives a list more elements than it has, they are arbitrary elements of the child. `count` is
+    the number of all elements, if that is known.
     """
     latest = max(child.length - least, 0)
-    return _gathered(child, _Elements(target, begins, latest, starts))
+    return _gathered(child, _Elements(target, count, begins, latest, starts))
 
 
-def repeat_for_elements(target: Target, values: Array, starts: Items) -> Array:
-    """Value i of a checked array repeated for each element of list i; `starts` as for `copy_elements`."""
-    return _gathered(values, _Repeated(target, starts))
+def repeat_for_elements(
+    target: Target, values: Array, starts: Items, count: int | None = None
+) -> Array:
+    """Value i of a checked array repeated for each element of list i; the rest as for `copy_elements`."""
+    return _gathered(values, _Repeated(target, count, starts))
 
 
 def _gathered(array: Array, how: _PerList) -> Array:
@@ -52,6 +60,7 @@ class _PerList(LatePicks):
 
     Args:
         target: The target of the starts, and of the array's bytes.
+        count: The number of slots; None if the starts have to be asked for it.
         places: The arguments of the kernels that say where each list is; the last is the start of each
             list's values in the result.
     """
@@ -62,11 +71,13 @@ class _PerList(LatePicks):
     of_bits: ClassVar[Kernel]
     of_positions: ClassVar[Kernel]
 
-    def __init__(self, target: Target, *places: Any) -> None:
+    def __init__(self, target: Target, count: int | None, *places: Any) -> None:
         super().__init__(target)
         self._places = places
-        ((first, last),) = target.ends(places[-1])
-        self._count = last - first
+        if count is None:
+            ((first, last),) = target.ends(places[-1])
+            count = last - first
+        self._count = count
 
     @property
     def count(self) -> int:

@@ -67,7 +67,7 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
             # Made late: there may be more slots without bytes than numbers fit in memory.
             if starts is None:
                 starts = _even_starts(target, data.length, number)
-            result = repeat_for_elements(target, column, starts)
+            result = repeat_for_elements(target, column, starts, total)
         repeated.append(result)
     if isinstance(data, RecordBatch):
         return RecordBatch(data.schema, repeated, total)
@@ -166,8 +166,9 @@ def _lengths_of(target: Target, repeats: Array) -> Items:
     """The numbers of repetitions as int64; raises for negative and too large ones."""
     items = repeats.items(Role.DATA)
     signed = items.dtype.kind == "i"
-    if len(items) and signed and int(items.min()) < 0:
-        raise ValueError(f"repeats: must not be negative, got {int(items.min())}")
+    # NumPy finds the place of the least in half the time of the least.
+    if len(items) and signed and (least := int(items[items.argmin()])) < 0:
+        raise ValueError(f"repeats: must not be negative, got {least}")
     if len(items) and not signed and int(items.max()) >> 63:
         raise LimitExceededError(f"repeats: {int(items.max())} slots for one value")
     return items.astype(np.int64, copy=False)

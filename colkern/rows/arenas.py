@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,8 @@ class Room:
     def _make(self, size: int) -> None:
         self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
         # Python's view: reading or writing a word takes a third of the time of NumPy's.
-        self._words = memoryview(self._bytes[:HEADER]).cast("q")
+        header: Any = self._bytes[:HEADER]
+        self._words = memoryview(header).cast("q")
         self.address = int(self._bytes.ctypes.data)
         self._words[1] = self.address + len(self._bytes)
         self.begin()

@@ -166,8 +166,7 @@ def _lengths_of(target: Target, repeats: Array) -> Items:
     """The numbers of repetitions as int64; raises for negative and too large ones."""
     items = repeats.items(Role.DATA)
     signed = items.dtype.kind == "i"
-    # NumPy finds the place of the least in half the time of the least.
-    if len(items) and signed and (least := int(items[items.argmin()])) < 0:
+    if len(items) and signed and (least := int(items.min())) < 0:
         raise ValueError(f"repeats: must not be negative, got {least}")
     if len(items) and not signed and int(items.max()) >> 63:
         raise LimitExceededError(f"repeats: {int(items.max())} slots for one value")

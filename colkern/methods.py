@@ -129,9 +129,9 @@ def validate(
     self: Array | RecordBatch, *, full: bool = False, skip: Collection[TypeRule] = ()
 ) -> None:
     """Check the array, or every column, against the format; see `colkern.operations.validate`."""
-    from colkern.operations import validate
+    from colkern.operations.validation import check
 
-    validate(self, full=full, skip=skip)
+    check(self, full, skip)
 
 
 def array_reduce(self: Array) -> tuple[object, ...]:

@@ -200,7 +200,12 @@ def dictionary_encode(
     target = target_of(array.device)
     numbers, firsts = number_values(array, counted, WORDS[type_.index_type.bit_width // 8])
     _require_fit(len(firsts), type_.index_type)
-    dictionary = take_positions(array, firsts)
+    values = array
+    if array._null_count and not counted:
+        # No value is null, so there are no bits to take.
+        parts = (None, *array.buffers[1:])
+        values = Array.of_valid(array.type, array.length, parts, 0, offset=array.offset)
+    dictionary = take_positions(values, firsts)
     validity = None if counted else compact_validity(array)
     count = 0 if counted else array.null_count
     buffers = [validity, target.buffer(numbers)]

@@ -28,6 +28,9 @@ from colkern.targets import Items, ItemType, target_of
 CHUNK = 1 << 15
 """The number of slots that are looked up at once, such that their numbers fit a cache."""
 
+_FEW = 64
+"""The number of slots that are looked at first for their range."""
+
 OPEN = (1 << 64) - 1
 """The number of slots that may add values, if all may."""
 
@@ -88,9 +91,9 @@ def numbers_by_value(
     if numbers is None or numbers.width > 1 or numbers.infinity:
         return None
     # Mostly, the first slots already show that the range is not small.
-    target, low, values = target_of(array.device), 0, 0
-    for some in (numbers.words[:CHUNK], numbers.words):
-        low, high = word_range(target, some, numbers.minus)
+    target, low, values, most = target_of(array.device), 0, 0, array.length
+    for count in sorted({min(_FEW, most), min(CHUNK, most), most}):
+        low, high = word_range(target, numbers.words[:count], numbers.minus)
         values = high - low + 1
         if values > 2 * min(array.length, closed):
             return None

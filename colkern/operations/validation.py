@@ -43,6 +43,11 @@ def validate(
         TypeError: If `skip` is a single string.
         ValueError: If `skip` has an unknown name.
     """
+    check(data, full, skip)
+
+
+def check(data: Array | RecordBatch, full: bool, skip: Collection[TypeRule]) -> None:
+    """As `validate`, for data that is known to be an array or a batch."""
     skipped = skipped_rules(skip)
     if isinstance(data, RecordBatch):
         for position, field in enumerate(data.schema):

@@ -178,11 +178,7 @@ def _joined(parts: list[RecordBatch]) -> RecordBatch:
 
 
 def write_table(
-    target: Target,
-    table: Table,
-    source: str,
-    codec: str | None = None,
-    level: int | None = None,
+    target: Target, table: Table, source: str, codec: str | None = None, level: int | None = None
 ) -> Counts:
     """Write a table; the file appears when it is complete."""
     table.batches = counts = Counts(table.batches, source)

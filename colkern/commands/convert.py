@@ -21,10 +21,7 @@ def add_command(commands: Commands) -> None:
     parser.add_argument(
         "source", help="a file, whose content tells its format; - for standard input"
     )
-    parser.add_argument(
-        "target",
-        help="- for standard output, a stream by default",
-    )
+    parser.add_argument("target", help="- for standard output, a stream by default")
     add_format(parser)
     parser.add_argument(
         "--compression",

@@ -41,10 +41,7 @@ def add_command(commands: Commands) -> None:
         "several files, clients request one by its name without folders.",
     )
     parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="Arrow files or streams, or folders of them",
+        "files", nargs="+", metavar="FILE", help="Arrow files or streams, or folders of them"
     )
     parser.add_argument(
         "--uri",

@@ -37,11 +37,7 @@ from numba.core.lowering import Lower
 from numba.core.rewrites import rewrite_registry
 from numba.core.serialize import dumps
 from numba.core.transforms import canonicalize_cfg
-from numba.core.typed_passes import (
-    BaseNativeLowering,
-    NoPythonBackend,
-    NopythonTypeInference,
-)
+from numba.core.typed_passes import BaseNativeLowering, NoPythonBackend, NopythonTypeInference
 from numba.core.types import Function
 from numba.core.untyped_passes import FixupArgs
 
@@ -148,13 +144,7 @@ class _Lowering(BaseNativeLowering):  # type: ignore[misc]
     lowering_class = _Lower
 
 
-_PASSES = (
-    _Translation,
-    FixupArgs,
-    NopythonTypeInference,
-    _Lowering,
-    NoPythonBackend,
-)
+_PASSES = (_Translation, FixupArgs, NopythonTypeInference, _Lowering, NoPythonBackend)
 """The passes for bodies and generated source, which have no closures, `with` or arrays' expressions; they
 take a third of the time of Numba's."""
 

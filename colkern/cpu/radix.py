@@ -205,13 +205,7 @@ def _chunks(count: int) -> tuple[int, int]:
 
 
 def _counts(
-    target: Target,
-    words: Items,
-    chunk: int,
-    chunks: int,
-    first: int,
-    digits: int,
-    bits: int,
+    target: Target, words: Items, chunk: int, chunks: int, first: int, digits: int, bits: int
 ) -> Items:
     counts = target.allocate((chunks * digits) << bits, np.int64)
     arguments = (chunk, first, digits, bits)

@@ -402,10 +402,7 @@ def open_stream(
         if service.free_data is not None:
             reach = transports[-1].reach(bodies, service, sealed_only=options.sealed_only)
         stream = ClientStream(
-            options.bounds,
-            options.limits,
-            in_order=True,
-            first_sequence=options.first_sequence,
+            options.bounds, options.limits, in_order=True, first_sequence=options.first_sequence
         )
         messages = ReceivedMessages(
             connections[0],

@@ -68,10 +68,7 @@ def _children(data_type: DataType) -> tuple[Field, ...]:
 
 
 def _compare_metadata(
-    path: str,
-    a: Mapping[bytes, bytes] | None,
-    b: Mapping[bytes, bytes] | None,
-    refuse: _Refuse,
+    path: str, a: Mapping[bytes, bytes] | None, b: Mapping[bytes, bytes] | None, refuse: _Refuse
 ) -> None:
     if dict(a or {}) != dict(b or {}):
         refuse(path, f"metadata {shown(dict(a or {}))}", f"{shown(dict(b or {}))}")

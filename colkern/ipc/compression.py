@@ -352,10 +352,7 @@ def _to_lz4(data: memoryview, level: int) -> bytes:
     # Blocks are independent, so that a reader may decode them in parallel. Smaller ones would lose
     # a fifth of what compression saves for text.
     frame: bytes = lz4_frame.compress(
-        data,
-        compression_level=level,
-        block_size=lz4_frame.BLOCKSIZE_MAX256KB,
-        block_linked=False,
+        data, compression_level=level, block_size=lz4_frame.BLOCKSIZE_MAX256KB, block_linked=False
     )
     return frame
 

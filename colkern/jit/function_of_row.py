@@ -134,13 +134,7 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         declared = self._returns()
         returns = int if self.signature.hint is int and declared == s.int64() else declared
         plan = Plan(
-            self.function,
-            columns,
-            self._forms(),
-            returns,
-            strict,
-            wraps,
-            may_be_rows=may_be_rows,
+            self.function, columns, self._forms(), returns, strict, wraps, may_be_rows=may_be_rows
         )
         if self._has_default and plan.returns != s.null():
             self._default(plan.returns)

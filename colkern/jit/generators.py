@@ -13,12 +13,7 @@ from typing import Any, TypedDict, Unpack, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import (
-    DEFAULT_OPTIONS,
-    NullPolicy,
-    RowOptions,
-    require_null_policy,
-)
+from colkern.jit.column_function import DEFAULT_OPTIONS, NullPolicy, RowOptions, require_null_policy
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import Signature, signature_of
 from colkern.operations import list_flatten, list_parent_indices

@@ -255,14 +255,7 @@ def divide_words(
 
 @kernel()
 def divide_long_words(
-    start,
-    stop,
-    step,
-    left: In[uint64],
-    right: In[uint64],
-    sign,
-    validity: Bitmap,
-    out: Out[uint64],
+    start, stop, step, left: In[uint64], right: In[uint64], sign, validity: Bitmap, out: Out[uint64]
 ) -> uint64:
     """As `divide_short_words`, of 64 bits."""
     zeros = uint64(0)

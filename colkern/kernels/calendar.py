@@ -124,9 +124,7 @@ def isocalendar(days: int64) -> tuple[int64, int64, int64]:
 
 
 @helper
-def timetuple(
-    days: int64,
-) -> tuple[int64, int64, int64, int64, int64, int64, int64, int64, int64]:
+def timetuple(days: int64) -> tuple[int64, int64, int64, int64, int64, int64, int64, int64, int64]:
     """`date.timetuple`: year, month, day, three zeros, day of the week, day of the year, -1."""
     year, month, day = civil(days)
     nothing = int64(0)

@@ -64,8 +64,7 @@ def isoformat_time(arena: Arena, time: int64, size: int64) -> tuple[Text, Code]:
     )
     hundreds = microsecond * 1374389535 >> 37
     set_unaligned(
-        place + int64(8),
-        0x2E + (four(hundreds) << 8) + (two(microsecond - hundreds * 100) << 40),
+        place + int64(8), 0x2E + (four(hundreds) << 8) + (two(microsecond - hundreds * 100) << 40)
     )
     if size == AUTO:
         size = int64(8) if microsecond == 0 else int64(15)

@@ -105,14 +105,7 @@ def multiply_decimals(start, stop, step, left: Side, right: Side, width, out: Ou
 
 @helper
 def is_less_of_four(
-    a0: uint64,
-    a1: uint64,
-    a2: uint64,
-    a3: uint64,
-    b0: uint64,
-    b1: uint64,
-    b2: uint64,
-    b3: uint64,
+    a0: uint64, a1: uint64, a2: uint64, a3: uint64, b0: uint64, b1: uint64, b2: uint64, b3: uint64
 ) -> Truth:
     """Whether a number of four words without a sign is less than another."""
     return is_less(a2, a3, b2, b3) | ((a2 == b2) & (a3 == b3) & is_less(a0, a1, b0, b1))

@@ -317,14 +317,7 @@ def filter_bits(
     stretch = uint64(stop) - uint64(start) if step == 1 and start < stop else uint64(1)
     for o in range(start, stop, step * stretch):
         begin = uint64(o)
-        total += fill_words(
-            mask,
-            starts,
-            values,
-            begin,
-            begin + stretch,
-            out,
-        )
+        total += fill_words(mask, starts, values, begin, begin + stretch, out)
     return total
 
 

@@ -27,11 +27,7 @@ from colkern.kernels.primitives import (
     trailing_zeros,
     word_at,
 )
-from colkern.kernels.relations import (
-    eight_less_floats,
-    eight_less_integers,
-    is_less_float,
-)
+from colkern.kernels.relations import eight_less_floats, eight_less_integers, is_less_float
 from colkern.kernels.strings import (
     AHEAD,
     Pattern,

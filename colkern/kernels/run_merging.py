@@ -20,14 +20,7 @@ BLOCK_BITS = 6
 
 @kernel(combine="add", sequential=True)
 def merge_in_order(
-    start,
-    stop,
-    step,
-    left: In[R],
-    left_offset,
-    right: In[R],
-    right_offset,
-    out: Out[int64],
+    start, stop, step, left: In[R], left_offset, right: In[R], right_offset, out: Out[int64]
 ) -> uint64:
     """The first third of `out` = the ends of the runs of both in slots [0, stop), the others = the run of
     the left, and of the right, that holds each; returns how many there are.

@@ -180,15 +180,7 @@ def take_picked_items(
 
 @kernel()
 def choose_items(
-    start,
-    stop,
-    step,
-    condition: Bitmap,
-    flip,
-    left: In[T],
-    right: In[T],
-    width,
-    out: Out[T],
+    start, stop, step, condition: Bitmap, flip, left: In[T], right: In[T], width, out: Out[T]
 ):
     """Value i of `out` = that of `left` where bit i is set, else that of `right`.
 

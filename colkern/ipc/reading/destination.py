@@ -81,11 +81,7 @@ def part_of(body: Body, wanted: Wanted, codec: Codec | None, budget: Budget) -> 
 
     start, stored = offset + PREFIX_BYTES, length - PREFIX_BYTES
     return Part(
-        wanted,
-        size,
-        start,
-        lambda: codec.frame(body.read(start, stored).array.data, size),
-        stored,
+        wanted, size, start, lambda: codec.frame(body.read(start, stored).array.data, size), stored
     )
 
 
@@ -289,11 +285,7 @@ class Destination:
         memory.finish(self.device)
 
     def _send(
-        self,
-        body: Body,
-        parts: list[Part],
-        codec: DeviceCodec | None,
-        outcomes: _Outcomes,
+        self, body: Body, parts: list[Part], codec: DeviceCodec | None, outcomes: _Outcomes
     ) -> Upload:
         # Bytes that stay unchanged come first, and are sent together.
         parts.sort(key=lambda part: (part.make is not None, part.start))

@@ -313,11 +313,7 @@ class MessageStream:
 
 
 def read_message_at(
-    source: RandomAccess,
-    end: int,
-    block: tuple[int, int, int],
-    place: str,
-    limits: Limits,
+    source: RandomAccess, end: int, block: tuple[int, int, int], place: str, limits: Limits
 ) -> Message:
     """The message at a block of a file's footer; it must end before `end`. Its body is not read."""
     offset, size, body_size = block

@@ -82,10 +82,7 @@ def _array_plan(field: WireField, version: int) -> ArrayPlan:
 
 
 def _plan_of(
-    type_: DataType,
-    fields: tuple[WireField, ...],
-    dictionary: DictionaryPlan | None,
-    version: int,
+    type_: DataType, fields: tuple[WireField, ...], dictionary: DictionaryPlan | None, version: int
 ) -> ArrayPlan:
     children = tuple(_array_plan(child, version) for child in fields)
     rule = layout(type_)

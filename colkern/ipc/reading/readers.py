@@ -177,9 +177,7 @@ class StreamReader(Closing, RecordBatchStream):
                 self._taker = before
 
     def _guarded(
-        self,
-        take: Callable[[], Taken | None],
-        minor: tuple[type[ColkernError], ...] = (),
+        self, take: Callable[[], Taken | None], minor: tuple[type[ColkernError], ...] = ()
     ) -> Taken | None:
         """The result of `take`, or None. An error is raised again each time, unless it is a `minor` one."""
         if self._failure is not None:

@@ -194,8 +194,7 @@ def _is_regular(file: io.FileIO) -> bool:
 def shrunk(missing: int, offset: int) -> InvalidArrowError:
     """The error for a file that has become shorter: bytes from `offset` on are missing."""
     return InvalidArrowError(
-        f"the file ended {missing} bytes early: it shrank while it was read",
-        place=f"byte {offset}",
+        f"the file ended {missing} bytes early: it shrank while it was read", place=f"byte {offset}"
     )
 
 

@@ -459,9 +459,7 @@ class SparseCSFTensor(Sparse):
             nodes = np.repeat(np.arange(sizes.size), sizes)[nodes]
             yield self.axis_order[level], self.indices[level][nodes]
 
-    def to_numpy(
-        self,
-    ) -> tuple[Numbers, tuple[Numbers, ...], tuple[Numbers, ...]]:
+    def to_numpy(self) -> tuple[Numbers, tuple[Numbers, ...], tuple[Numbers, ...]]:
         """Values, pointers and indices, the latter by level; not copied."""
         return self.data, self.indptr, self.indices
 

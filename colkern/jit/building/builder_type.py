@@ -19,15 +19,7 @@ from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch
-from colkern.jit.building.nodes import (
-    ROW,
-    Node,
-    NodeKind,
-    State,
-    child_rows,
-    node_of,
-    way_to,
-)
+from colkern.jit.building.nodes import ROW, Node, NodeKind, State, child_rows, node_of, way_to
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 from colkern.kernels.intrinsics import instructions
 

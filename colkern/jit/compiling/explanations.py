@@ -52,10 +52,7 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile("(a slice of bytes is .+ step of 1)"), "{0}"),
     (re.compile(rf"TypingError: ((?:{_BUILDER_METHODS}): .+)"), "{0}"),
     (re.compile(r"(\w+\(.+\) cannot be written to: .+)"), "{0}"),
-    (
-        re.compile(r"Unknown attribute '(\w+)' of type (.+)"),
-        "{1} has no {0!r} in compiled code",
-    ),
+    (re.compile(r"Unknown attribute '(\w+)' of type (.+)"), "{1} has no {0!r} in compiled code"),
     (
         re.compile(r"imprecise type: (list|DictType)[(\[]undefined"),
         "a {0} to which nothing is ever added; items such as x have [x][:0] as the empty list",

@@ -19,15 +19,7 @@ from colkern.jit.building.nodes import HINTS, NodeKind, way_to
 from colkern.jit.device import methods
 from colkern.jit.device.decimals import signed, unsigned
 from colkern.jit.device.emitter import Emitter, Value
-from colkern.jit.device.kinds import (
-    BOOL,
-    Integer,
-    Nothing,
-    Nullable,
-    Number,
-    Plain,
-    Unknown,
-)
+from colkern.jit.device.kinds import BOOL, Integer, Nothing, Nullable, Number, Plain, Unknown
 from colkern.jit.device.nodes import NONE, Builder, child, kind_of
 from colkern.jit.views.elements import TYPES, type_of
 

@@ -234,11 +234,7 @@ def _row_kernel(
     columns = [name for name, kind in kinds.items() for name in variables(name, kind)]
     arguments = ["_ck_row", *columns, "_ck_counts", "_ck_ends", "_ck_nulls"]
     call = inner.invocation("_ck_function", arguments, [needs[need] for need in inner.needs])
-    namespace = {
-        **CONSTANTS,
-        "__name__": function.__module__,
-        "_ck_function": inner.compiled,
-    }
+    namespace = {**CONSTANTS, "__name__": function.__module__, "_ck_function": inner.compiled}
     prelude, taken = prelude_of(program, kinds, set(columns), needs, namespace)
     parameters = ["_ck_count", "_ck_writes"]
     parameters += [name for name, kind in kinds.items() if kind == PLAIN]

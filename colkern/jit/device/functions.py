@@ -139,10 +139,7 @@ def _with_body(
 
 
 def _bound(
-    caller: Statements,
-    function: types.FunctionType,
-    values: list[Value],
-    named: dict[str, Value],
+    caller: Statements, function: types.FunctionType, values: list[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
     """Parameter name → its value."""
     signature = inspect.signature(function)

@@ -199,11 +199,7 @@ def _returned(e: Emitter, kind: rows.Kind, code: str) -> Value:
     return Value(element, tuple(f"{code}.{name}" if name else code for name in element.parts))
 
 
-NUMBERS: dict[rows.Kind, Kind] = {
-    rows.BOOL: BOOL,
-    rows.INT: Number("i8"),
-    rows.FLOAT: Number("f8"),
-}
+NUMBERS: dict[rows.Kind, Kind] = {rows.BOOL: BOOL, rows.INT: Number("i8"), rows.FLOAT: Number("f8")}
 """The kinds of numbers as arguments and results of bodies."""
 
 

@@ -93,10 +93,7 @@ class Operand:
 
 
 def adapter(
-    name: str,
-    parameters: str,
-    operands: Sequence[Operand],
-    named: Mapping[str, Operand],
+    name: str, parameters: str, operands: Sequence[Operand], named: Mapping[str, Operand]
 ) -> Callable[..., Any] | None:
     """The function for a method of the table; None if no row takes the operands.
 

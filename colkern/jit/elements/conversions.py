@@ -7,11 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import (
-    box,
-    lower_cast,
-    register_jitable,
-)
+from numba.extending import box, lower_cast, register_jitable
 from numpy import int64, uint32
 
 from colkern.cpu.compiler import compiled

@@ -10,12 +10,7 @@ from typing import Any
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
-from numba.core.typing.templates import (
-    AttributeTemplate,
-    bound_function,
-    infer_getattr,
-    signature,
-)
+from numba.core.typing.templates import AttributeTemplate, bound_function, infer_getattr, signature
 from numba.extending import lower_builtin
 
 from colkern import schema as s

@@ -11,14 +11,7 @@ from numba.core import cgutils
 from numba.core.errors import NumbaTypeError
 from numba.core.imputils import lower_constant
 from numba.core.pythonapi import _UnboxContext
-from numba.extending import (
-    NativeValue,
-    box,
-    make_attribute_wrapper,
-    models,
-    register_model,
-    unbox,
-)
+from numba.extending import NativeValue, box, make_attribute_wrapper, models, register_model, unbox
 from numba.np.numpy_support import from_dtype
 
 from colkern.jit.lowering import Lowering

@@ -44,13 +44,7 @@ from colkern.jit.elements.types import ELEMENT_OF
 from colkern.jit.loops import INTERVALS, Loop
 from colkern.jit.stored_elements import has_moments
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_of
-from colkern.jit.views.column_types import (
-    BatchType,
-    ColumnType,
-    EntriesType,
-    RowType,
-    column_type,
-)
+from colkern.jit.views.column_types import BatchType, ColumnType, EntriesType, RowType, column_type
 from colkern.jit.views.columns import cut, item_at, part_of, row_of, valid_by_bitmap
 from colkern.jit.views.records import ASCII
 from colkern.kernels import slot_values

@@ -141,10 +141,7 @@ def _iternext(context, builder, sig, args, result):
 
 
 def _yielded(
-    at: Lowering,
-    kind: ColumnType | StreamType,
-    iterator: cgutils._StructProxy,
-    slot: ir.Value,
+    at: Lowering, kind: ColumnType | StreamType, iterator: cgutils._StructProxy, slot: ir.Value
 ) -> ir.Value:
     if isinstance(kind, StreamType) or not isinstance(kind.data_type, s.RunEndEncoded):
         return _at_slot(at, kind, iterator.source, slot)

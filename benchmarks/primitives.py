@@ -296,7 +296,7 @@ CASES: dict[str, tuple[Callable[..., Any] | None, Callable[[], Iterator[Any]]]] 
     "equal_item": (None, lambda: repeated("u1 u2 u4 u8 f4 f8")),
     "divided_short_words": (
         arithmetic.divided_words,
-        lambda: divisions(arithmetic.divide_short_words, "u1 u2"),
+        lambda: divisions(arithmetic.divide_words, "u1 u2"),
     ),
     "divided_words": (
         arithmetic.divided_long_words,

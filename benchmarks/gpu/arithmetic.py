@@ -68,11 +68,8 @@ streaming(
     lambda d: (d.n, d.words("u4"), d.table([1 << 31], "u4"), d.out("u4")),
     label="u4",
 )
-streaming(kernels.divide_short_words, divided, each=("u1", "u2"))
-streaming(kernels.divide_words, divided, each=("u4",))
-streaming(kernels.divide_long_words, divided, each=("u8",))
-streaming(kernels.divide_words_by, divided_by, each=("u1", "u4"))
-streaming(kernels.divide_long_words_by, divided_by, each=("u8",))
+streaming(kernels.divide_words, divided, each=WORDS)
+streaming(kernels.divide_words_by, divided_by, each=("u1", "u4", "u8"))
 WIDTHS = {"128 bits": 2, "256 bits": 4}
 streaming(
     decimal_arithmetic.add_decimals,

@@ -9,7 +9,7 @@ Where both operands are arrays, one of them may have a single item, which then s
 
 from __future__ import annotations
 
-from numpy import float32, float64, int32, uint16, uint32, uint64
+from numpy import float32, float64, int32, uint32, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Out, T
 from colkern.kernels.bitmaps import is_valid
@@ -187,28 +187,6 @@ def first_zero(
     return ~uint64(0)
 
 
-@kernel(T="u1 u2")
-def divide_short_words(
-    start, stop, step, left: In[T], right: In[T], sign: uint16, validity: Bitmap, out: Out[T]
-) -> uint64:
-    """out[i] = left[i] / right[i], cut towards 0; returns the first valid slot whose divisor is 0.
-
-    `sign` is the sign bit, 0 for unsigned words.
-    """
-    bit = uint64(sign)
-    zeros = uint64(0)
-    if len(left) == 1:
-        number = uint64(left[0])
-        for i in range(start, stop, step):
-            out[i] = divided_short_words(number, uint64(right[i]), bit)
-            zeros |= uint64(right[i] == 0)
-    else:
-        for i in range(start, stop, step):
-            out[i] = divided_short_words(uint64(left[i]), uint64(right[i]), bit)
-            zeros |= uint64(right[i] == 0)
-    return first_zero(zeros, start, stop, step, right, validity)
-
-
 @helper
 def divided_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     """The quotient of words of 32 bits; 0 for a divisor of 0.
@@ -227,76 +205,60 @@ def divided_long_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     return with_sign(magnitude(left, sign) // divisor, left, right, sign)
 
 
+@helper
+def divided(left: uint64, right: uint64, sign: uint64, size: int) -> uint64:
+    """The quotient of words of `size` bytes; 0 for a divisor of 0."""
+    if size <= 2:
+        return divided_short_words(left, right, sign)
+    if size == 4:
+        return divided_words(left, right, sign)
+    return divided_long_words(left, right, sign)
+
+
 @kernel()
 def divide_words(
-    start,
-    stop,
-    step,
-    left: In[uint32],
-    right: In[uint32],
-    sign: uint32,
-    validity: Bitmap,
-    out: Out[uint32],
+    start, stop, step, left: In[T], right: In[T], sign, validity: Bitmap, out: Out[T]
 ) -> uint64:
-    """As `divide_short_words`, of 32 bits."""
-    bit = uint64(sign)
+    """out[i] = left[i] / right[i], cut towards 0; returns the first valid slot whose divisor is 0.
+
+    `sign` is the sign bit, 0 for unsigned words.
+    """
+    # As wide as the words: so is what vectors compute with it.
+    bit = uint64(out.dtype.type(sign))
     zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])
         for i in range(start, stop, step):
-            out[i] = divided_words(number, uint64(right[i]), bit)
+            out[i] = divided(number, uint64(right[i]), bit, out.itemsize)
             zeros |= uint64(right[i] == 0)
     else:
         for i in range(start, stop, step):
-            out[i] = divided_words(uint64(left[i]), uint64(right[i]), bit)
+            out[i] = divided(uint64(left[i]), uint64(right[i]), bit, out.itemsize)
             zeros |= uint64(right[i] == 0)
     return first_zero(zeros, start, stop, step, right, validity)
 
 
-@kernel()
-def divide_long_words(
-    start, stop, step, left: In[uint64], right: In[uint64], sign, validity: Bitmap, out: Out[uint64]
-) -> uint64:
-    """As `divide_short_words`, of 64 bits."""
-    zeros = uint64(0)
-    if len(left) == 1:
-        number = left[0]
-        for i in range(start, stop, step):
-            out[i] = divided_long_words(number, right[i], sign)
-            zeros |= uint64(right[i] == 0)
-    else:
-        for i in range(start, stop, step):
-            out[i] = divided_long_words(left[i], right[i], sign)
-            zeros |= uint64(right[i] == 0)
-    return first_zero(zeros, start, stop, step, right, validity)
-
-
-@kernel(streams=True, T="u1 u2 u4")
+@kernel(streams=True)
 def divide_words_by(
     start, stop, step, values: In[T], multiplier, shift, sign, divisor_sign, out: Out[T]
 ):
     """out[i] = values[i] / d, cut towards 0, by multiplication.
 
-    With `2**(shift - 1) < |d| <= 2**shift`, `2**32 + multiplier` is `2**(32 + shift) / |d|`, rounded up.
-    `sign` is the sign bit, or 0 for unsigned words; `divisor_sign` is the same if d is negative, else 0.
+    With `2**(shift - 1) < |d| <= 2**shift`, `2**n + multiplier` is `2**(n + shift) / |d|`, rounded up; `n`
+    is 64 for words of 64 bits, else 32. `sign` is the sign bit, or 0 for unsigned words; `divisor_sign` is
+    the same if d is negative, else 0.
     """
-    for i in range(start, stop, step):
-        value = uint64(values[i])
-        whole = magnitude(value, sign)
-        quotient = (whole + ((whole * multiplier) >> uint64(32))) >> shift
-        out[i] = with_sign(quotient, value, divisor_sign, sign)
-
-
-@kernel(streams=True)
-def divide_long_words_by(
-    start, stop, step, values: In[uint64], multiplier, shift, sign, divisor_sign, out: Out[uint64]
-):
-    """As `divide_words_by`, of 64 bits: `2**64 + multiplier` is `2**(64 + shift) / |d|`, rounded up."""
-    once = min(shift, uint64(1))
-    rest = shift - once
-    for i in range(start, stop, step):
-        whole = magnitude(values[i], sign)
-        part = high_product(whole, multiplier)
-        # The sum of both would need 65 bits.
-        quotient = (((whole - part) >> once) + part) >> rest
-        out[i] = with_sign(quotient, values[i], divisor_sign, sign)
+    if out.itemsize == 8:
+        once = min(shift, uint64(1))
+        rest = shift - once
+        for i in range(start, stop, step):
+            whole = magnitude(uint64(values[i]), sign)
+            part = high_product(whole, multiplier)
+            # The sum of both would need 65 bits.
+            quotient = (((whole - part) >> once) + part) >> rest
+            out[i] = with_sign(quotient, uint64(values[i]), divisor_sign, sign)
+    else:
+        for i in range(start, stop, step):
+            whole = magnitude(uint64(values[i]), sign)
+            quotient = (whole + ((whole * multiplier) >> uint64(32))) >> shift
+            out[i] = with_sign(quotient, uint64(values[i]), divisor_sign, sign)

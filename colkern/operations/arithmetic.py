@@ -430,8 +430,8 @@ def _fill_quotients(
         _divide_by(target, right - ((right & sign) << 1), left, bits, sign, out, validity)
         return
     bitmap = target.no_bits if validity is None else validity.array
-    arguments = left, right, sign, bitmap, 0
-    slot = target.reduce(_DIVISIONS[bits], len(out), *arguments, out) if len(out) else NOWHERE
+    arguments = left, right, sign, bitmap, 0, out
+    slot = target.reduce(arithmetic.divide_words, len(out), *arguments) if len(out) else NOWHERE
     if slot != NOWHERE:
         raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
 
@@ -448,18 +448,9 @@ def _divide_by(
     count = len(out)
     if divisor == 0 and count and (validity is None or count_set_bits(validity, 0, count)):
         raise ZeroDivisionError("divide: by 0")
-    kernel = arithmetic.divide_long_words_by if bits == 64 else arithmetic.divide_words_by
     signs = np.uint64(sign), np.uint64(sign if divisor < 0 else 0)
     multiplier, shift = _reciprocal(divisor if divisor > 0 else -divisor, max(bits, 32))
-    target.map(kernel, len(out), left, multiplier, shift, *signs, out)
-
-
-_DIVISIONS = {
-    8: arithmetic.divide_short_words,
-    16: arithmetic.divide_short_words,
-    32: arithmetic.divide_words,
-    64: arithmetic.divide_long_words,
-}
+    target.map(arithmetic.divide_words_by, len(out), left, multiplier, shift, *signs, out)
 
 
 def _reciprocal(divisor: int, bits: int) -> tuple[np.uint64, int]:

@@ -149,54 +149,43 @@ def abs_words(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{count}", count, (values, [sign]), expected)
 
 
-def division_cases(kernel: Kernel) -> None:
-    @cases_of(kernel)
-    def make(types: dict[str, str]) -> Iterator[Case]:
-        bits = np.dtype(types["left"]).itemsize * 8
-        some = [*some_words(types["left"]), 0]
-        for sign in signs(types["left"]):
-            pairs = operands(kernel.name, some, left_number=True, right_number=False)
-            for label, left, right in pairs:
-                count = max(len(left), len(right))
-                shown = zip(spread(left, count), spread(right, count), strict=True)
-                expected = [quotient(a, b, sign, bits) for a, b in shown]
-                rng = numbers(f"{label} {sign}")
-                for nulls, bytes_, offset, valid in validities(rng, count):
-                    divisors = zip(spread(right, count), valid, strict=True)
-                    zeros = (i for i, (each, known) in enumerate(divisors) if known and each == 0)
-                    result = (next(zeros, NOWHERE), expected)
-                    args = (left, right, sign, bytes_, offset)
-                    what = f"{label}, sign {sign}, {nulls}"
-                    yield Case(what, count, args, result, before=[7] * count)
+@cases_of(arithmetic.divide_words)
+def divide_words(types: dict[str, str]) -> Iterator[Case]:
+    bits = np.dtype(types["left"]).itemsize * 8
+    some = [*some_words(types["left"]), 0]
+    for sign in signs(types["left"]):
+        pairs = operands("divide_words", some, left_number=True, right_number=False)
+        for label, left, right in pairs:
+            count = max(len(left), len(right))
+            shown = zip(spread(left, count), spread(right, count), strict=True)
+            expected = [quotient(a, b, sign, bits) for a, b in shown]
+            rng = numbers(f"{label} {sign}")
+            for nulls, bytes_, offset, valid in validities(rng, count):
+                divisors = zip(spread(right, count), valid, strict=True)
+                zeros = (i for i, (each, known) in enumerate(divisors) if known and each == 0)
+                result = (next(zeros, NOWHERE), expected)
+                args = (left, right, sign, bytes_, offset)
+                what = f"{label}, sign {sign}, {nulls}"
+                yield Case(what, count, args, result, before=[7] * count)
 
 
-division_cases(arithmetic.divide_short_words)
-division_cases(arithmetic.divide_words)
-division_cases(arithmetic.divide_long_words)
-
-
-def division_by_cases(kernel: Kernel) -> None:
-    @cases_of(kernel)
-    def make(types: dict[str, str]) -> Iterator[Case]:
-        bits = np.dtype(types["values"]).itemsize * 8
-        some = some_words(types["values"])
-        rng = numbers("by")
-        high = limits(types["values"])[1]
-        for sign in signs(types["values"]):
-            for divisor in [*some[1:], 5, 7, 11, 100, high - 5]:
-                size = abs(number_of(divisor, sign))
-                shift = (size - 1).bit_length()
-                wide = max(bits, 32)
-                multiplier = -(-(1 << (wide + shift)) // size) - (1 << wide)
-                values = some + [rng.randint(0, high) for _ in range(10)]
-                # Where a quotient changes.
-                values += [k for k in (size - 1, size, high // size * size) if k <= high]
-                words = map(np.uint64, (multiplier, shift, sign, divisor & sign))
-                args = (values, *words)
-                expected = [quotient(value, divisor, sign, bits) for value in values]
-                yield Case(f"by {divisor}, sign {sign}", len(values), args, expected)
-        yield Case("none", 0, ([], *map(np.uint64, (0, 0, 0, 0))), [])
-
-
-division_by_cases(arithmetic.divide_words_by)
-division_by_cases(arithmetic.divide_long_words_by)
+@cases_of(arithmetic.divide_words_by)
+def divide_words_by(types: dict[str, str]) -> Iterator[Case]:
+    bits = np.dtype(types["values"]).itemsize * 8
+    some = some_words(types["values"])
+    rng = numbers("by")
+    high = limits(types["values"])[1]
+    for sign in signs(types["values"]):
+        for divisor in [*some[1:], 5, 7, 11, 100, high - 5]:
+            size = abs(number_of(divisor, sign))
+            shift = (size - 1).bit_length()
+            wide = max(bits, 32)
+            multiplier = -(-(1 << (wide + shift)) // size) - (1 << wide)
+            values = some + [rng.randint(0, high) for _ in range(10)]
+            # Where a quotient changes.
+            values += [k for k in (size - 1, size, high // size * size) if k <= high]
+            words = map(np.uint64, (multiplier, shift, sign, divisor & sign))
+            args = (values, *words)
+            expected = [quotient(value, divisor, sign, bits) for value in values]
+            yield Case(f"by {divisor}, sign {sign}", len(values), args, expected)
+    yield Case("none", 0, ([], *map(np.uint64, (0, 0, 0, 0))), [])

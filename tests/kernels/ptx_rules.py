@@ -10,7 +10,7 @@ from colkern.kernels import Argument, Kernel
 DIVIDES = {
     "decimals_to_floats": "a number by powers of five, where floats are not exact",
     "divide_decimals": "a number of one word by another, or the inverse of a divisor, for each value",
-    "divide_long_words": "a word by another, for each value",
+    "divide_words": "a word by another, for each value",
     "repeat_values": "which item of a value comes first, for each list",
     "take_fixed_ranges": "which list an element belongs to, for each element",
 }

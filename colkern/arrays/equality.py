@@ -5,8 +5,8 @@ Offsets, absent bitmaps, the order of views and list-views, and values under nul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,60 +157,91 @@ def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -
     return True
 
 
-@_compare.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
-def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
+# Values with parts
+
+
+class Pair(NamedTuple):
+    """Slots of two arrays that are compared one by one: of the children of two others, or their like."""
+
+    path: tuple[str, ...]  #: The names that lead there.
+    a: Array
+    a_slots: Slots
+    b: Array
+    b_slots: Slots
+
+
+_Parts: TypeAlias = Callable[[Array, Slots, Array, Slots], "Iterable[Pair] | None"]
+
+parts_of: Dispatch[LayoutKind, _Parts] = by_layout(
+    "parts of values that are compared",
+    *(LayoutKind.NULL, LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW),
+)
+"""Layout → the parts of valid slots, which are equal if these are; None if the slots differ anyway."""
+
+
+@_compare.of(*parts_of.keys_needed)
+def _nested(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
+    if a.dictionary is not None and not by_value:
+        assert b.dictionary is not None
+        places = (dictionary_slots(array, slots) for array, slots in ((a, a_slots), (b, b_slots)))
+        return np.array_equal(*places) and equals(a.dictionary, b.dictionary)
+    parts = parts_of[a.layout.kind](a, a_slots, b, b_slots)
+    return parts is not None and all(equal_slots(*pair, by_value) for _, *pair in parts)
+
+
+@parts_of.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
+def _elements(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair] | None:
     a_starts, sizes = element_ranges(a, a_slots)
     b_starts, b_sizes = element_ranges(b, b_slots)
     if not np.array_equal(sizes, b_sizes):
-        return False
+        return None
     a_child, b_child = a.children[0], b.children[0]
     a_places, b_places = concatenated(a_starts, sizes), concatenated(b_starts, sizes)
     if a_places.size > a_child.length:
         # Repeated elements are compared once: lists that overlap would multiply with each level of
         # nesting.
         a_places, b_places = np.unique(np.stack([a_places, b_places]), axis=1)
+    path = (a.type.storage.fields[0].name,)
     if isinstance(a.type.storage, Map):
-        return _structs(a_child, a_places, b_child, b_places, by_value)
-    return equal_slots(a_child, a_places, b_child, b_places, by_value)
+        pairs = _fields(a_child, a_places, b_child, b_places)
+        return [pair._replace(path=path + pair.path) for pair in pairs]
+    return [Pair(path, a_child, a_places, b_child, b_places)]
 
 
-@_compare.of(LayoutKind.STRUCT)
-def _structs(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
-    return all(
-        equal_slots(
-            a_child, same_slots(a, i, a_slots), b_child, same_slots(b, i, b_slots), by_value
-        )
-        for i, (a_child, b_child) in enumerate(zip(a.children, b.children, strict=True))
-    )
+@parts_of.of(LayoutKind.STRUCT)
+def _fields(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair]:
+    for k, field in enumerate(a.type.storage.fields):
+        places = same_slots(a, k, a_slots), same_slots(b, k, b_slots)
+        yield Pair((field.name,), a.children[k], places[0], b.children[k], places[1])
 
 
-@_compare.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
-def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
-    a_members, b_members = union_members(a, a_slots), union_members(b, b_slots)
-    a_ids, b_ids = (
-        items_at(array, Role.TYPE_IDS, slots) for array, slots in ((a, a_slots), (b, b_slots))
-    )
+@parts_of.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
+def _members(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair] | None:
+    sides = (a, a_slots), (b, b_slots)
+    if not np.array_equal(*(items_at(array, Role.TYPE_IDS, slots) for array, slots in sides)):
+        return None
     # The type ids are equal, so both sides visit the same children in the same order.
-    return np.array_equal(a_ids, b_ids) and all(
-        equal_slots(a.children[child], a_places, b.children[child], b_places, by_value)
-        for (child, _, a_places), (_, _, b_places) in zip(a_members, b_members, strict=True)
+    names = [(field.name,) for field in a.type.storage.fields]
+    members = zip(*(union_members(array, slots) for array, slots in sides), strict=True)
+    return (
+        Pair(names[k], a.children[k], a_places, b.children[k], b_places)
+        for (k, _, a_places), (_, _, b_places) in members
     )
 
 
-@_compare.of(LayoutKind.DICTIONARY)
-def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
+@parts_of.of(LayoutKind.DICTIONARY)
+def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair]:
     assert a.dictionary is not None
     assert b.dictionary is not None
-    a_places, b_places = dictionary_slots(a, a_slots), dictionary_slots(b, b_slots)
-    if by_value:
-        return equal_slots(a.dictionary, a_places, b.dictionary, b_places, by_value)
-    return np.array_equal(a_places, b_places) and equals(a.dictionary, b.dictionary)
+    places = dictionary_slots(a, a_slots), dictionary_slots(b, b_slots)
+    return [Pair(("dictionary",), a.dictionary, places[0], b.dictionary, places[1])]
 
 
-@_compare.of(LayoutKind.RUN_END_ENCODED)
-def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
+@parts_of.of(LayoutKind.RUN_END_ENCODED)
+def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair]:
     a_runs, b_runs = run_slots(a, a_slots), run_slots(b, b_slots)
     # One comparison for each stretch in which both sides stay in one run.
     new = np.ones(a_runs.size, np.bool_)
     new[1:] = (np.diff(a_runs) != 0) | (np.diff(b_runs) != 0)
-    return equal_slots(a.children[1], a_runs[new], b.children[1], b_runs[new], by_value)
+    path = (a.type.storage.fields[1].name,)
+    return [Pair(path, a.children[1], a_runs[new], b.children[1], b_runs[new])]

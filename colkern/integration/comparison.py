@@ -6,17 +6,17 @@ values to which slots refer. A null does not equal an index that refers to a nul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from colkern.arrays import Array, RecordBatch, slots
 from colkern.arrays.display import MOST_MEMBERS, cell_text
-from colkern.arrays.equality import equal_slots
+from colkern.arrays.equality import equal_slots, parts_of
 from colkern.arrays.values import preview
 from colkern.errors import DifferenceError, placed, shown
-from colkern.layouts import LayoutKind, Role
+from colkern.layouts import Role
 from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, Union, same_type
 
 _ROWS = 1 << 16
@@ -137,12 +137,13 @@ def _explained(
     validity = [slots.valid_at(array, slot) for array, slot in sides]
     valid = [bits is None or bool(bits[0]) for bits in validity]
     if all(valid):
-        for name, a_part, a_places, b_part, b_places in _parts(a, a_slot, b, b_slot):
+        parts = parts_of.get(a.layout.kind, lambda *_: None)(a, a_slot, b, b_slot)
+        for way, a_part, a_places, b_part, b_places in parts or ():
             row = _first_difference(a_part, a_places, b_part, b_places)
             if row is not None:
                 one = slice(row, row + 1)
                 path, a_text, b_text = _explained(a_part, a_places[one], b_part, b_places[one])
-                return (name, *path), a_text, b_text
+                return way + path, a_text, b_text
         if isinstance(a.type.storage, Union):
             a_id, b_id = (slots.items_at(array, Role.TYPE_IDS, slot)[0] for array, slot in sides)
             return (), f"type id {a_id}", f"{b_id}"
@@ -151,36 +152,6 @@ def _explained(
         for (array, slot), is_valid in zip(sides, valid, strict=True)
     )
     return (), a_text, b_text
-
-
-def _parts(
-    a: Array, a_slot: slots.Slots, b: Array, b_slot: slots.Slots
-) -> Iterator[tuple[str, Array, slots.Slots, Array, slots.Slots]]:
-    """Yields the parts of two valid slots, by name; none if values have no parts, or different ones."""
-    names = [field.name for field in a.type.storage.fields]
-    match a.layout.kind:
-        case LayoutKind.LIST | LayoutKind.LIST_VIEW | LayoutKind.FIXED_SIZE_LIST:
-            a_ranges, b_ranges = slots.element_ranges(a, a_slot), slots.element_ranges(b, b_slot)
-            if a_ranges[1] == b_ranges[1]:
-                places = slots.concatenated(*a_ranges), slots.concatenated(*b_ranges)
-                yield names[0], a.children[0], places[0], b.children[0], places[1]
-        case LayoutKind.STRUCT:
-            for k, name in enumerate(names):
-                places = slots.same_slots(a, k, a_slot), slots.same_slots(b, k, b_slot)
-                yield name, a.children[k], places[0], b.children[k], places[1]
-        case LayoutKind.SPARSE_UNION | LayoutKind.DENSE_UNION:
-            (a_child, _, a_places), *_ = slots.union_members(a, a_slot)
-            (b_child, _, b_places), *_ = slots.union_members(b, b_slot)
-            if a_child == b_child:
-                yield names[a_child], a.children[a_child], a_places, b.children[b_child], b_places
-        case LayoutKind.DICTIONARY:
-            assert a.dictionary is not None
-            assert b.dictionary is not None
-            places = slots.dictionary_slots(a, a_slot), slots.dictionary_slots(b, b_slot)
-            yield "dictionary", a.dictionary, places[0], b.dictionary, places[1]
-        case LayoutKind.RUN_END_ENCODED:
-            places = slots.run_slots(a, a_slot), slots.run_slots(b, b_slot)
-            yield names[1], a.children[1], places[0], b.children[1], places[1]
 
 
 def _text(array: Array, slot: int) -> str:

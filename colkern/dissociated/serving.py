@@ -51,6 +51,15 @@ class Service:
     streams: Streams
 
 
+class Terms(NamedTuple):
+    """What a server asks of its clients; see `serve`."""
+
+    token: bytes
+    timeout: float
+    heartbeat: float
+    max_connections: int
+
+
 class _Request(NamedTuple):
     """The request of a client over a connection."""
 
@@ -62,35 +71,15 @@ class _Request(NamedTuple):
 
 
 class Server(Closing):
-    """Serves until it is closed; a context manager. See `serve`.
-
-    Args:
-        catalogue: The sources.
-        options: The options of the streams.
-        token: The token that clients need.
-        timeout: How long a client may take to ask.
-        heartbeat: The seconds between messages that tell clients that the server is alive.
-        max_connections: How many there may be at once.
-    """
+    """Serves until it is closed; a context manager. See `serve`."""
 
     def __init__(
-        self,
-        catalogue: Catalogue,
-        services: list[Service],
-        options: StreamOptions,
-        *,
-        token: bytes,
-        timeout: float,
-        heartbeat: float,
-        max_connections: int,
+        self, catalogue: Catalogue, services: list[Service], options: StreamOptions, terms: Terms
     ) -> None:
         self._catalogue = catalogue
         self._services = services
         self._options = options
-        self._token = token
-        self._timeout = timeout
-        self._heartbeat = heartbeat
-        self._max_connections = max_connections
+        self._terms = terms
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
         # The connections that have not sent a request, with the time of their start.
@@ -184,7 +173,7 @@ class Server(Closing):
             if not self._has_room_for(connection):
                 self._turn_away(
                     connection,
-                    f"there are {self._max_connections} connections, which is all that this server "
+                    f"there are {self._terms.max_connections} connections, which is all that this server "
                     "takes; try again later, or raise max_connections where it is started",
                 )
                 continue
@@ -196,7 +185,7 @@ class Server(Closing):
     def _has_room_for(self, connection: Connection) -> bool:
         """Count a connection, unless there are as many as allowed."""
         with self._lock:
-            has_room = len(self._connections) < self._max_connections
+            has_room = len(self._connections) < self._terms.max_connections
             if has_room:
                 self._connections.add(connection)
             return has_room
@@ -208,13 +197,13 @@ class Server(Closing):
             self._connections.discard(connection)
 
     def _beat(self) -> None:
-        while not self._closed.wait(self._heartbeat):
+        while not self._closed.wait(self._terms.heartbeat):
             self._beat_once()
 
     def _beat_once(self) -> None:
         # In a function of its own: while the thread waits, it must not keep references to ended
         # streams.
-        latest = time.monotonic() - self._timeout
+        latest = time.monotonic() - self._terms.timeout
         with self._lock:
             sendings = list(self._sendings)
             late = [each for each, since in self._asking.items() if since < latest]
@@ -275,7 +264,7 @@ class Server(Closing):
         says_hello = frame.kind is FrameKind.HELLO
         if says_hello:
             hello = parse_hello(frame.data)
-        if not hello.is_admitted(self._token):
+        if not hello.is_admitted(self._terms.token):
             raise InvalidArrowError("the client's token is not the server's")
         if says_hello:
             frame = self._first(connection)
@@ -296,7 +285,7 @@ class Server(Closing):
         return _Request(service, connection, stream, hello, identifier)
 
     def _first(self, connection: Connection) -> Frame:
-        frame = connection.receive(self._timeout)
+        frame = connection.receive(self._terms.timeout)
         if frame is None:
             raise ConnectionResetError("the client has gone before it asked for data")
         return frame
@@ -326,16 +315,16 @@ class Server(Closing):
                     self._options.bounds,
                     self._shared_bytes,
                     partial(self._start_for_client, name="source"),
-                    self._heartbeat,
+                    self._terms.heartbeat,
                 )
             )
         try:
-            return half.result(self._timeout)
+            return half.result(self._terms.timeout)
         except TimeoutError:
             if self._pairing.forget(key, role, half):
                 raise
             # The other request has come at the last moment.
-            return half.result(self._timeout)
+            return half.result(self._terms.timeout)
 
     def _opened(self, identifier: bytes) -> list[Iterator[Message]]:
         streams = self._catalogue.open_for_two(identifier)
@@ -463,11 +452,10 @@ def serve(
         [uri] if data_uri is None else [uri, data_uri],
         streams,
         stream_options,
-        token=token,
+        Terms(
+            token.encode() if isinstance(token, str) else token, timeout, heartbeat, max_connections
+        ),
         remote=remote,
-        timeout=timeout,
-        heartbeat=heartbeat,
-        max_connections=max_connections,
     )
 
 
@@ -476,12 +464,9 @@ def start_server(
     uris: list[str],
     streams: Streams,
     options: StreamOptions,
+    terms: Terms,
     *,
-    token: str | bytes,
-    remote: bool,
-    timeout: float,
-    heartbeat: float,
-    max_connections: int = DEFAULT_MAX_CONNECTIONS,
+    remote: bool = False,
 ) -> Server:
     """As `serve`, with `StreamOptions`."""
     roles: list[Streams] = [streams] if len(uris) == 1 else ["metadata", "bodies"]
@@ -493,16 +478,7 @@ def start_server(
         for service in services:
             service.listener.close()
         raise
-    secret = token.encode() if isinstance(token, str) else token
-    return Server(
-        catalogue,
-        services,
-        options,
-        token=secret,
-        timeout=timeout,
-        heartbeat=heartbeat,
-        max_connections=max_connections,
-    )
+    return Server(catalogue, services, options, terms)
 
 
 def _service(text: str, streams: Streams, options: StreamOptions, remote: bool) -> Service:

@@ -27,7 +27,7 @@ from colkern.dissociated import Bounds, Server, ServiceReader, connect, parse_ur
 from colkern.dissociated.connecting import ConnectOptions, open_stream
 from colkern.dissociated.messages import BodyType
 from colkern.dissociated.sending import StreamOptions
-from colkern.dissociated.serving import start_server
+from colkern.dissociated.serving import Terms, start_server
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports.local import connected_locally
 from colkern.dissociated.transports.sockets import SocketListener
@@ -209,8 +209,8 @@ def test_sequence_numbers_wrap_around(uri: str) -> None:
     body_type = BodyType.LOCATIONS if uri in WITH_LOCATIONS else BodyType.PACKED
     start = 2**32 - 4
     options = StreamOptions(body_type, WriteOptions(), first_sequence=start)
-    how: dict[str, Any] = {"token": b"", "remote": False, "timeout": 10.0, "heartbeat": 1.0}
-    with start_server(Catalogue(data), [uri], "both", options, **how) as server:
+    terms = Terms(b"", timeout=10.0, heartbeat=1.0, max_connections=1)
+    with start_server(Catalogue(data), [uri], "both", options, terms) as server:
         messages = open_stream(server.uri, None, b"", ConnectOptions(first_sequence=start))
         assert ServiceReader(messages).read_all() == data
 

@@ -23,7 +23,7 @@ def of_floats(d: Data, dtype: str) -> tuple[Any, ...]:
 
 
 def divided(d: Data, dtype: str) -> tuple[Any, ...]:
-    sign = 1 << 8 * int(dtype[1]) - 1
+    sign = 1 << min(8 * int(dtype[1]), 32) - 1
     return d.n, d.words(dtype), d.numbers(dtype, 100, least=1), sign, d.none, 0, d.out(dtype)
 
 

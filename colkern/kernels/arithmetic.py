@@ -206,34 +206,40 @@ def divided_long_words(left: uint64, right: uint64, sign: uint64) -> uint64:
 
 
 @helper
-def divided(left: uint64, right: uint64, sign: uint64, size: int) -> uint64:
-    """The quotient of words of `size` bytes; 0 for a divisor of 0."""
-    if size <= 2:
+def greatest_word(like: In[T]) -> uint64:
+    """The greatest word of an array's type: unlike the size of an item, a constant on every target."""
+    return uint64(like.dtype.type(~uint64(0)))
+
+
+@helper
+def divided(left: uint64, right: uint64, sign: uint64, most: uint64) -> uint64:
+    """The quotient of words up to `most`; 0 for a divisor of 0."""
+    if most <= uint64(0xFFFF):
         return divided_short_words(left, right, sign)
-    if size == 4:
+    if most <= uint64(0xFFFFFFFF):
         return divided_words(left, right, sign)
     return divided_long_words(left, right, sign)
 
 
 @kernel()
 def divide_words(
-    start, stop, step, left: In[T], right: In[T], sign, validity: Bitmap, out: Out[T]
+    start, stop, step, left: In[T], right: In[T], sign: uint32, validity: Bitmap, out: Out[T]
 ) -> uint64:
     """out[i] = left[i] / right[i], cut towards 0; returns the first valid slot whose divisor is 0.
 
-    `sign` is the sign bit, 0 for unsigned words.
+    `sign` is the sign bit (of words of 64 bits, that of their upper half), 0 for unsigned words.
     """
-    # As wide as the words: so is what vectors compute with it.
-    bit = uint64(out.dtype.type(sign))
+    most = greatest_word(out)
+    bit = uint64(sign) << uint64(32) if most == ~uint64(0) else uint64(sign)
     zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])
         for i in range(start, stop, step):
-            out[i] = divided(number, uint64(right[i]), bit, out.itemsize)
+            out[i] = divided(number, uint64(right[i]), bit, most)
             zeros |= uint64(right[i] == 0)
     else:
         for i in range(start, stop, step):
-            out[i] = divided(uint64(left[i]), uint64(right[i]), bit, out.itemsize)
+            out[i] = divided(uint64(left[i]), uint64(right[i]), bit, most)
             zeros |= uint64(right[i] == 0)
     return first_zero(zeros, start, stop, step, right, validity)
 
@@ -248,7 +254,7 @@ def divide_words_by(
     is 64 for words of 64 bits, else 32. `sign` is the sign bit, or 0 for unsigned words; `divisor_sign` is
     the same if d is negative, else 0.
     """
-    if out.itemsize == 8:
+    if greatest_word(out) == ~uint64(0):
         once = min(shift, uint64(1))
         rest = shift - once
         for i in range(start, stop, step):

@@ -430,7 +430,7 @@ def _fill_quotients(
         _divide_by(target, right - ((right & sign) << 1), left, bits, sign, out, validity)
         return
     bitmap = target.no_bits if validity is None else validity.array
-    arguments = left, right, sign, bitmap, 0, out
+    arguments = left, right, sign >> max(bits - 32, 0), bitmap, 0, out
     slot = target.reduce(arithmetic.divide_words, len(out), *arguments) if len(out) else NOWHERE
     if slot != NOWHERE:
         raise ZeroDivisionError(f"divide: by 0 in slot {slot}")

@@ -164,7 +164,7 @@ def divide_words(types: dict[str, str]) -> Iterator[Case]:
                 divisors = zip(spread(right, count), valid, strict=True)
                 zeros = (i for i, (each, known) in enumerate(divisors) if known and each == 0)
                 result = (next(zeros, NOWHERE), expected)
-                args = (left, right, sign, bytes_, offset)
+                args = (left, right, sign >> max(bits - 32, 0), bytes_, offset)
                 what = f"{label}, sign {sign}, {nulls}"
                 yield Case(what, count, args, result, before=[7] * count)
 

@@ -9,7 +9,7 @@ piece's own place, and callers of the kernel combine the pieces.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numpy import float64, int32, int64, uint8, uint64
 
@@ -48,6 +48,15 @@ class Keys(NamedTuple):
     lowest: int64
     highest: int64
     most: int64
+
+
+@helper
+def key_at(values: In[T], i: uint64, keys: Keys) -> Any:
+    """The key of a slot."""
+    word = values.dtype.type
+    value = values[i]
+    other = word(value ^ word(keys.low))
+    return word((other if value < word(0) else value) ^ word(keys.flip))
 
 
 BLOCK_BYTES = 1 << 14
@@ -160,7 +169,7 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
     slots, and reads the validity of each.
     """
     word = values.dtype.type
-    turned, lower, zero = word(keys.flip), word(keys.low), word(0)
+    turned = word(keys.flip)
     bottom, top = word(keys.lowest), word(keys.highest)
     least = word(keys.most)
     i = uint64(start)
@@ -175,35 +184,23 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
                 here = min(here, word(values[i + uint64(k) * step] ^ turned))
         else:
             for k in range(uint64(0), size):
-                value = values[i + uint64(k) * step]
-                other = word(value ^ lower)
-                key = other if value < zero else value
-                here = min(here, word(key ^ turned))
+                here = min(here, key_at(values, i + uint64(k) * step, keys))
         if len(validity.bits) == 0 and bottom <= here and here <= top:
             least = min(least, here)
         for block in range(uint64(0), size if here < least else uint64(0), uint64(64)):
             first = i + uint64(block) * step
             near = word(keys.most)
             for k in range(uint64(0), uint64(64)):
-                value = values[first + uint64(k) * step]
-                other = word(value ^ lower)
-                key = other if value < zero else value
-                near = min(near, word(key ^ turned))
+                near = min(near, key_at(values, first + uint64(k) * step, keys))
             bits = bits_of_slots(validity, first, step) if near < least else uint64(0)
             for k in range(uint64(0), uint64(64) if near < least else uint64(0)):
-                value = values[first + uint64(k) * step]
-                other = word(value ^ lower)
-                key = other if value < zero else value
-                key = word(key ^ turned)
+                key = key_at(values, first + uint64(k) * step, keys)
                 valid = bits & (uint64(1) << uint64(k)) != 0
                 counts = valid and bottom <= key and key <= top
                 least = min(least, key) if counts else least
         i += size * step
     for k in range(i, stop, step):
-        value = values[k]
-        other = word(value ^ lower)
-        key = other if value < zero else value
-        key = word(key ^ turned)
+        key = key_at(values, uint64(k), keys)
         valid = is_valid(validity, k)
         counts = valid and bottom <= key and key <= top
         least = min(least, key) if counts else least
@@ -218,7 +215,7 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
     pieces with a new extreme are searched again for slots that are valid.
     """
     word = values.dtype.type
-    turned, lower, zero = word(keys.flip), word(keys.low), word(0)
+    turned = word(keys.flip)
     bottom, top = word(keys.lowest), word(keys.highest)
     least, greatest = word(keys.most), word(~keys.most)
     for piece in range(start, stop, step):
@@ -232,10 +229,7 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
                 high_here = max(high_here, key)
         else:
             for i in range(begin + lane(), end, lanes()):
-                value = values[i]
-                other = word(value ^ lower)
-                key = other if value < zero else value
-                key = word(key ^ turned)
+                key = key_at(values, uint64(i), keys)
                 low_here = min(low_here, key)
                 high_here = max(high_here, key)
         if len(validity.bits) == 0 and bottom <= low_here and high_here <= top:
@@ -246,10 +240,7 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
                 count = min(end - first, uint64(64))
                 bits = bits_of_next(validity, first, count)
                 for k in range(lane(), count, lanes()):
-                    value = values[first + uint64(k)]
-                    other = word(value ^ lower)
-                    key = other if value < zero else value
-                    key = word(key ^ turned)
+                    key = key_at(values, first + uint64(k), keys)
                     # A name with one type: Numba takes `&` of a bool and a number for a number.
                     valid = bits & (uint64(1) << uint64(k)) != 0
                     counts = valid and bottom <= key and key <= top

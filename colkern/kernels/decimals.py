@@ -28,32 +28,39 @@ BLOCK = 64
 class Decimals(NamedTuple, Generic[S]):
     """Numbers of `width` words each, which is 1 unless a word has 64 bits.
 
-    `sign` is the sign's bit if a word has fewer than 64 bits and numbers have a sign, else 0; `signed` is
-    all bits if they have one, else 0.
+    `sign` is the sign's bit if a word has fewer than 64 bits and numbers have a sign, else 0.
     """
 
     words: In[S]
     width: uint64
     sign: uint64
-    signed: uint64
 
 
 @helper
-def later_word(words: In[T], place: uint64, width: uint64, k: uint64, filling: uint64) -> uint64:
-    """Word `k` of a number; `filling` past its `width` words."""
-    return uint64(words[place + k]) if k < width else filling
+def later_word(numbers: Decimals[S], i: uint64, k: uint64, filling: uint64) -> uint64:
+    """Word `k` of number `i`; `filling` past its last word."""
+    return uint64(numbers.words[i * numbers.width + k]) if k < numbers.width else filling
 
 
 @helper
-def lower_words(
-    words: In[T], place: uint64, width: uint64, sign: uint64, signed: uint64
-) -> tuple[uint64, uint64, uint64]:
-    """The words above the highest one of a number, all bits of its sign; and its two lowest ones."""
-    highest = subtract(uint64(words[place + width - uint64(1)]) ^ sign, sign)
+def lower_words(numbers: Decimals[S], i: uint64, signed: uint64) -> tuple[uint64, uint64, uint64]:
+    """The words above the highest one of a number, all bits of its sign; and its two lowest ones.
+
+    `signed` is all bits if numbers have a sign, else 0.
+    """
+    place, sign = i * numbers.width, numbers.sign
+    highest = subtract(uint64(numbers.words[place + numbers.width - uint64(1)]) ^ sign, sign)
     filling = subtract(uint64(0), highest >> uint64(63)) & signed
     # The only word of a number may have fewer bits.
-    lowest = subtract(uint64(words[place]) ^ sign, sign)
-    return filling, lowest, later_word(words, place, width, uint64(1), filling)
+    lowest = subtract(uint64(numbers.words[place]) ^ sign, sign)
+    return filling, lowest, later_word(numbers, i, uint64(1), filling)
+
+
+@helper
+def upper_words(numbers: Decimals[S], i: uint64, filling: uint64) -> tuple[uint64, uint64]:
+    """The two highest of the four words of a number."""
+    second = later_word(numbers, i, uint64(2), filling)
+    return second, later_word(numbers, i, uint64(3), filling)
 
 
 @helper
@@ -137,6 +144,7 @@ def scale_up(
     stop,
     step,
     numbers: Decimals[S],
+    signed,
     validity: Bitmap,
     limits: In[uint64],
     factors: In[uint64],
@@ -145,18 +153,15 @@ def scale_up(
 ) -> uint64:
     """Numbers times `factors`; returns the first valid slot that was out of `limits`.
 
-    `limits` has the four words of the least number that may be multiplied, and of the greatest.
+    `limits` has the four words of the least number that may be multiplied, and of the greatest; `signed`
+    is all bits if numbers have a sign, else 0.
     """
     word = out.dtype.type
     one = uint64(1)
     if numbers.width > 2 or out_width > 2:
         for i in range(start, stop, step):
-            place = uint64(i) * numbers.width
-            filling, a0, a1 = lower_words(
-                numbers.words, place, numbers.width, numbers.sign, numbers.signed
-            )
-            a2 = later_word(numbers.words, place, numbers.width, uint64(2), filling)
-            a3 = later_word(numbers.words, place, numbers.width, uint64(3), filling)
+            filling, a0, a1 = lower_words(numbers, uint64(i), signed)
+            a2, a3 = upper_words(numbers, uint64(i), filling)
             wrong = is_out_of(a0, a1, a2, a3, limits)
             if wrong and is_valid(validity, i):
                 return uint64(i)
@@ -172,10 +177,7 @@ def scale_up(
     l0, l1 = limits[uint64(0)], limits[one] ^ top
     h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
     for i in range(start, stop, step):
-        place = uint64(i) * numbers.width
-        filling, a0, a1 = lower_words(
-            numbers.words, place, numbers.width, numbers.sign, numbers.signed
-        )
+        filling, a0, a1 = lower_words(numbers, uint64(i), signed)
         wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
         if wrong and is_valid(validity, i):
             return uint64(i)
@@ -195,6 +197,7 @@ def scale_down(
     stop,
     step,
     numbers: Decimals[S],
+    signed,
     validity: Bitmap,
     limits: In[uint64],
     divisors: In[uint64],
@@ -204,9 +207,9 @@ def scale_down(
 ) -> uint64:
     """Numbers divided, rounded towards 0; returns the first valid slot that may not be divided.
 
-    `limits` are as for `scale_up`. Each divisor is followed by the `magic` and `shift` of `quotient`. The
-    first is the product of the others, which are below 2**31; it serves numbers of up to 63 bits, and is
-    0 if it has more itself. `whole` is 1 to refuse remainders.
+    `limits` and `signed` are as for `scale_up`. Each divisor is followed by the `magic` and `shift` of
+    `quotient`. The first is the product of the others, which are below 2**31; it serves numbers of up to 63
+    bits, and is 0 if it has more itself. `whole` is 1 to refuse remainders.
     """
     word = out.dtype.type
     zero, one, top = uint64(0), uint64(1), uint64(SIGN)
@@ -215,12 +218,8 @@ def scale_down(
     few = top if product != 0 else zero
     if numbers.width > 2 or out_width > 2:
         for i in range(start, stop, step):
-            place = uint64(i) * numbers.width
-            filling, a0, a1 = lower_words(
-                numbers.words, place, numbers.width, numbers.sign, numbers.signed
-            )
-            a2 = later_word(numbers.words, place, numbers.width, uint64(2), filling)
-            a3 = later_word(numbers.words, place, numbers.width, uint64(3), filling)
+            filling, a0, a1 = lower_words(numbers, uint64(i), signed)
+            a2, a3 = upper_words(numbers, uint64(i), filling)
             wrong = is_out_of(a0, a1, a2, a3, limits)
             a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
             if (a1 | a2 | a3) == 0 and a0 < few:
@@ -243,10 +242,7 @@ def scale_down(
     l0, l1 = limits[zero], limits[one] ^ top
     h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
     for i in range(start, stop, step):
-        place = uint64(i) * numbers.width
-        filling, a0, a1 = lower_words(
-            numbers.words, place, numbers.width, numbers.sign, numbers.signed
-        )
+        filling, a0, a1 = lower_words(numbers, uint64(i), signed)
         wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
         a0, a1 = turned_pair(a0, a1, filling)
         if a1 == 0 and a0 < few:
@@ -282,24 +278,14 @@ def are_exact(words: In[S], first: uint64, last: uint64) -> Truth:
 
 @kernel(S="u4 u8", T="f4 f8")
 def decimals_to_floats(
-    start,
-    stop,
-    step,
-    words: In[S],
-    width,
-    sign,
-    factor: float64,
-    scale,
-    divisor: float64,
-    out: Out[T],
+    start, stop, step, numbers: Decimals[S], factor: float64, scale, divisor: float64, out: Out[T]
 ):
     """out[i] = number i, divided by `divisor`, rounded, and times `factor`.
 
-    `factor` and `divisor` are powers of ten, or 1; `scale` is the exponent of `divisor`; `width` and
-    `sign` are as in `Decimals`.
+    `factor` and `divisor` are powers of ten, or 1; `scale` is the exponent of `divisor`.
     """
     kind = out.dtype.type
-    signed = ~uint64(0)
+    words, width = numbers.words, numbers.width
     a2 = a3 = uint64(0)
     is_wide = words.itemsize == 8 and width == 2 and scale <= uint64(EXACT_DIGITS)
     i = uint64(start)
@@ -311,11 +297,9 @@ def decimals_to_floats(
                 out[k] = kind(float64(int64(words[uint64(k) << uint64(1)])) / divisor * factor)
             i = last
             continue
-        place = i * width
-        filling, a0, a1 = lower_words(words, place, width, sign, signed)
+        filling, a0, a1 = lower_words(numbers, i, ~uint64(0))
         if width > 2:
-            a2 = later_word(words, place, width, uint64(2), filling)
-            a3 = later_word(words, place, width, uint64(3), filling)
+            a2, a3 = upper_words(numbers, i, filling)
             a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
         else:
             a0, a1 = turned_pair(a0, a1, filling)

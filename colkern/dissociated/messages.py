@@ -150,30 +150,26 @@ class BodyLocations(NamedTuple):
         return [buffer.address for buffer in self.buffers if buffer.length]
 
 
-def parse_locations(data: bytes | NDArray[np.uint8], place: str) -> BodyLocations:
+def parse_locations(data: bytes | NDArray[np.uint8]) -> BodyLocations:
     """The locations in the body of a tagged message."""
     size = len(data)
     if size < LOCATION_BYTES or size % LOCATION_BYTES:
         raise InvalidArrowError(
-            f"locations of {size} bytes; they are pairs of {LOCATION_BYTES} bytes, at least one",
-            place=place,
+            f"locations of {size} bytes; they are pairs of {LOCATION_BYTES} bytes, at least one"
         )
     pairs = np.frombuffer(data, _UINT64).reshape(-1, 2)
     (total, count), *listed = pairs.tolist()
     if count != len(listed):
-        raise InvalidArrowError(f"{len(listed)} locations where {count} are announced", place=place)
+        raise InvalidArrowError(f"{len(listed)} locations where {count} are announced")
     buffers = tuple(map(Location._make, listed))
     for number, (address, length) in enumerate(buffers):
         if length > _MOST or address > (1 << 64) - 1 - length:
             raise InvalidArrowError(
-                f"location {number}: {length} bytes at {address:#x} are past the end of all addresses",
-                place=place,
+                f"location {number}: {length} bytes at {address:#x} are past the end of all addresses"
             )
     stated = sum(buffer.length for buffer in buffers)
     if total > _MOST or stated > total:
-        raise InvalidArrowError(
-            f"locations of {stated} bytes where the total is {total}", place=place
-        )
+        raise InvalidArrowError(f"locations of {stated} bytes where the total is {total}")
     return BodyLocations(total, buffers)
 
 

@@ -44,47 +44,41 @@ def buffers_of(record: Record) -> Items:
     return _NO_BUFFERS if buffers is None else buffers
 
 
-def check_packed(record: Record, size: int, place: str) -> None:
+def check_packed(record: Record, size: int) -> None:
     """Raise `InvalidArrowError` unless a packed body has the size that its metadata states."""
     if size != record["bodyLength"]:
-        raise InvalidArrowError(
-            f"a body of {size} bytes, the metadata says {record['bodyLength']}", place=place
-        )
+        raise InvalidArrowError(f"a body of {size} bytes, the metadata says {record['bodyLength']}")
 
 
-def check_locations(record: Record, body: messages.BodyLocations, place: str) -> None:
+def check_locations(record: Record, body: messages.BodyLocations) -> None:
     """Raise unless locations match the metadata's buffers, which must not overlap."""
     # The total is that of all buffers, or that of the packed body, which includes padding.
     buffers = buffers_of(record)
     if len(body.buffers) != buffers.size:
-        raise InvalidArrowError(
-            f"{len(body.buffers)} locations for {buffers.size} buffers", place=place
-        )
+        raise InvalidArrowError(f"{len(body.buffers)} locations for {buffers.size} buffers")
     for number, (location, length) in enumerate(
         zip(body.buffers, buffers["length"].tolist(), strict=True)
     ):
         if location.length != length:
             raise InvalidArrowError(
-                f"location {number} has {location.length} bytes, its buffer {length}", place=place
+                f"location {number} has {location.length} bytes, its buffer {length}"
             )
     stated = sum(location.length for location in body.buffers)
     if body.total not in (stated, record["bodyLength"]):
         raise InvalidArrowError(
             f"a total of {body.total} bytes; the buffers have {stated}, "
-            f"the packed body {record['bodyLength']}",
-            place=place,
+            f"the packed body {record['bodyLength']}"
         )
-    _check_apart(buffers[buffers["length"] > 0].tolist(), record["bodyLength"], place)
+    _check_apart(buffers[buffers["length"] > 0].tolist(), record["bodyLength"])
 
 
-def _check_apart(buffers: list[tuple[int, int]], body_length: int, place: str) -> None:
+def _check_apart(buffers: list[tuple[int, int]], body_length: int) -> None:
     end = 0
     for offset, length in buffers:
         if offset < end or length > body_length - offset:
             raise InvalidArrowError(
                 f"buffer of {length} bytes at {offset}: buffers with locations follow each other within "
-                f"{body_length} bytes",
-                place=place,
+                f"{body_length} bytes"
             )
         end = offset + length
 
@@ -143,40 +137,37 @@ class ClientStream:
         """Handle an untagged message."""
         sequence, metadata = messages.parse_metadata_message(data)
         if metadata is None:
-            self._receive_end(sequence)
+            with placed(f"end of stream, message {sequence}"):
+                self._receive_end(sequence)
             return
-        place = f"message {sequence}"
-        pending = self._slot(sequence, len(metadata), place)
-        if pending.record is not None:
-            raise InvalidArrowError("its metadata came twice", place=place)
-        with placed(place):
+        with placed(f"message {sequence}"):
+            pending = self._slot(sequence, len(metadata))
+            if pending.record is not None:
+                raise InvalidArrowError("its metadata came twice")
             check_metadata_size(len(metadata), self.limits)
             pending.record = decode_message(metadata, self.limits)
             self._described += 1
-        _check_fits(pending, place)
+            _check_fits(pending)
 
     def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:
         """Handle a tagged message, a body; a packed one is kept without a copy."""
         sequence, body_type = messages.parse_body_tag(tag)
-        place = f"body of message {sequence}"
-        if body_type is messages.BodyType.LOCATIONS:
-            # The metadata lists that many buffers in as few bytes; Python objects for them take far
-            # more.
-            listed = data.nbytes - messages.LOCATION_BYTES
-            if listed > self.limits.metadata_bytes:
-                raise LimitExceededError(
-                    f"{place}: {listed} bytes of locations are over the limit of "
-                    f"{self.limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
-                )
-        pending = self._slot(sequence, data.nbytes, place)
+        with placed(f"body of message {sequence}"):
+            self._receive_body(sequence, body_type is messages.BodyType.LOCATIONS, data)
+
+    def _receive_body(self, sequence: int, has_locations: bool, data: NDArray[np.uint8]) -> None:
+        # The metadata lists that many buffers in as few bytes; Python objects for them take far more.
+        listed = data.nbytes - messages.LOCATION_BYTES
+        if has_locations and listed > self.limits.metadata_bytes:
+            raise LimitExceededError(
+                f"{listed} bytes of locations are over the limit of {self.limits.metadata_bytes}; "
+                "raise Limits.metadata_bytes to take them"
+            )
+        pending = self._slot(sequence, data.nbytes)
         if pending.body is not None:
-            raise InvalidArrowError("it came twice", place=place)
-        pending.body = (
-            messages.parse_locations(data, place)
-            if body_type is messages.BodyType.LOCATIONS
-            else data
-        )
-        _check_fits(pending, place)
+            raise InvalidArrowError("it came twice")
+        pending.body = messages.parse_locations(data) if has_locations else data
+        _check_fits(pending)
 
     def next(self) -> Complete | None:
         """The next message in order, None if it has not arrived; `StreamError` if it cannot arrive."""
@@ -235,19 +226,16 @@ class ClientStream:
         )
 
     def _receive_end(self, sequence: int) -> None:
-        place = f"end of stream, message {sequence}"
         if self._end is not None:
-            raise InvalidArrowError(f"the stream has ended with message {self._end}", place=place)
+            raise InvalidArrowError(f"the stream has ended with message {self._end}")
         if messages.distance(self._next, sequence) < 0:
-            raise InvalidArrowError(f"message {self._next} is the next one", place=place)
+            raise InvalidArrowError(f"message {self._next} is the next one")
         behind = [each for each in self._pending if messages.distance(sequence, each) >= 0]
         if behind:
-            raise InvalidArrowError(f"message {behind[0]} came before it", place=place)
+            raise InvalidArrowError(f"message {behind[0]} came before it")
         self._end = sequence
         if self.in_order and self._is_missing_metadata():
-            raise InvalidArrowError(
-                f"a gap: {self._first_gap()} has not come before it", place=place
-            )
+            raise InvalidArrowError(f"a gap: {self._first_gap()} has not come before it")
 
     def _first_gap(self) -> str:
         sequence = self._next
@@ -259,23 +247,21 @@ class ClientStream:
         assert self._end is not None
         return self._described != messages.distance(self._next, self._end)
 
-    def _slot(self, sequence: int, size: int, place: str) -> _Pending:
+    def _slot(self, sequence: int, size: int) -> _Pending:
         """The pending parts of a message; raises if it is overdue, or if there is no room for it."""
         ahead = messages.distance(self._next, sequence)
         if ahead < 0:
-            raise InvalidArrowError(
-                f"it came before: message {self._next} is the next one", place=place
-            )
+            raise InvalidArrowError(f"it came before: message {self._next} is the next one")
         if self._end is not None and messages.distance(self._end, sequence) >= 0:
-            raise InvalidArrowError(f"the stream ends with message {self._end}", place=place)
+            raise InvalidArrowError(f"the stream ends with message {self._end}")
         if ahead >= self.bounds.pending_messages:
             raise LimitExceededError(
-                f"{place}: {ahead} ahead of message {self._next}, the next one; "
+                f"{ahead} ahead of message {self._next}, the next one; "
                 "raise Bounds.pending_messages to let so many wait"
             )
         if ahead and self.pending_bytes >= self.bounds.pending_bytes:
             raise LimitExceededError(
-                f"{place}: {self.pending_bytes} bytes wait for {self.missing()}; "
+                f"{self.pending_bytes} bytes wait for {self.missing()}; "
                 "raise Bounds.pending_bytes to let more wait"
             )
         pending = self._pending.setdefault(sequence, _Pending())
@@ -284,16 +270,16 @@ class ClientStream:
         return pending
 
 
-def _check_fits(pending: _Pending, place: str) -> None:
+def _check_fits(pending: _Pending) -> None:
     record, body = pending.record, pending.body
     if record is None or body is None:
         return
     if not has_body(record):
-        raise InvalidArrowError("a body for a message that has none", place=place)
+        raise InvalidArrowError("a body for a message that has none")
     if isinstance(body, messages.BodyLocations):
-        check_locations(record, body, place)
+        check_locations(record, body)
     else:
-        check_packed(record, body.nbytes, place)
+        check_packed(record, body.nbytes)
 
 
 _REMEMBERED_FREES = 1024

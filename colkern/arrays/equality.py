@@ -183,10 +183,12 @@ parts_of: Dispatch[LayoutKind, _Parts] = by_layout(
 def _nested(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     if a.dictionary is not None and not by_value:
         assert b.dictionary is not None
-        places = (dictionary_slots(array, slots) for array, slots in ((a, a_slots), (b, b_slots)))
-        return np.array_equal(*places) and equals(a.dictionary, b.dictionary)
+        a_places, b_places = dictionary_slots(a, a_slots), dictionary_slots(b, b_slots)
+        return np.array_equal(a_places, b_places) and equals(a.dictionary, b.dictionary)
     parts = parts_of[a.layout.kind](a, a_slots, b, b_slots)
-    return parts is not None and all(equal_slots(*pair, by_value) for _, *pair in parts)
+    return parts is not None and all(
+        equal_slots(part.a, part.a_slots, part.b, part.b_slots, by_value) for part in parts
+    )
 
 
 @parts_of.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
@@ -204,7 +206,7 @@ def _elements(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pa
     path = (a.type.storage.fields[0].name,)
     if isinstance(a.type.storage, Map):
         pairs = _fields(a_child, a_places, b_child, b_places)
-        return [pair._replace(path=path + pair.path) for pair in pairs]
+        return [pair._replace(path=path + pair.path) for pair in pairs or ()]
     return [Pair(path, a_child, a_places, b_child, b_places)]
 
 
@@ -218,7 +220,8 @@ def _fields(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair
 @parts_of.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
 def _members(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Iterable[Pair] | None:
     sides = (a, a_slots), (b, b_slots)
-    if not np.array_equal(*(items_at(array, Role.TYPE_IDS, slots) for array, slots in sides)):
+    a_ids, b_ids = (items_at(array, Role.TYPE_IDS, slots) for array, slots in sides)
+    if not np.array_equal(a_ids, b_ids):
         return None
     # The type ids are equal, so both sides visit the same children in the same order.
     names = [(field.name,) for field in a.type.storage.fields]

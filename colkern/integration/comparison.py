@@ -137,7 +137,8 @@ def _explained(
     validity = [slots.valid_at(array, slot) for array, slot in sides]
     valid = [bits is None or bool(bits[0]) for bits in validity]
     if all(valid):
-        parts = parts_of.get(a.layout.kind, lambda *_: None)(a, a_slot, b, b_slot)
+        find_parts = parts_of.get(a.layout.kind)
+        parts = None if find_parts is None else find_parts(a, a_slot, b, b_slot)
         for way, a_part, a_places, b_part, b_places in parts or ():
             row = _first_difference(a_part, a_places, b_part, b_places)
             if row is not None:

@@ -34,7 +34,7 @@ def graded(x: pd.Series) -> pd.DataFrame:
 
 
 @case("double", place="place")
-def away(place):  # type: ignore[no-untyped-def]
+def away(place):
     return np.sqrt((place["lat"] - 48) ** 2 + (place["lon"] - 11) ** 2)
 
 
@@ -54,7 +54,7 @@ def summed(place: pd.DataFrame) -> pd.Series:
 
 
 @case("struct<lat: double, city: string>", place="place")
-def less(place):  # type: ignore[no-untyped-def]
+def less(place):
     return place[["lat", "city"]]
 
 

@@ -18,7 +18,6 @@ from colkern.dispatch import TIMES
 from colkern.errors import shown
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer, Items
-from colkern.schema import DataType, Field, Fields, Schema, TypeLike, as_type, same_type
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -148,7 +147,7 @@ _ARROW_METHODS = (
 )
 
 
-def array(values: object, type: TypeLike | None = None) -> Array:
+def array(values: object, type: s.TypeLike | None = None) -> Array:
     """An array of Python values, a NumPy or CuPy array, or an object of the Arrow PyCapsule interface.
 
     Python values come in any iterable; None is a null, and so are pandas' NA, pandas' and NumPy's NaT.
@@ -175,12 +174,12 @@ def array(values: object, type: TypeLike | None = None) -> Array:
         ValueError: If a value does not fit the type, with its place; if `type` is not the type that
             an Arrow object has; if a stream holds more than one array.
     """
-    return _array(values, None if type is None else as_type(type), "values")
+    return _array(values, None if type is None else s.as_type(type), "values")
 
 
 def record_batch(
     data: GivesArray | GivesStream | GivesDeviceArray | Mapping[str, object] | Sequence[object],
-    schema: Schema | Fields | None = None,
+    schema: s.Schema | s.Fields | None = None,
 ) -> RecordBatch:
     """A batch of columns, each given as for `array`.
 
@@ -195,8 +194,8 @@ def record_batch(
         TypeError, ValueError: As `array`, with the column's name as the place; if the columns have
             different lengths, or names are missing or left over.
     """
-    if schema is not None and not isinstance(schema, Schema):
-        schema = Schema(schema)
+    if schema is not None and not isinstance(schema, s.Schema):
+        schema = s.Schema(schema)
     if isinstance(data, RecordBatch) or _speaks_arrow(data):
         from colkern.interchange import import_batch
 
@@ -213,13 +212,13 @@ def record_batch(
         if column.length != arrays[0].length:
             raise ValueError(f"{name}: {column.length} values, {names[0]} has {arrays[0].length}")
     if schema is None:
-        schema = Schema(
-            tuple(Field(name, column.type) for name, column in zip(names, arrays, strict=True))
+        schema = s.Schema(
+            tuple(s.Field(name, column.type) for name, column in zip(names, arrays, strict=True))
         )
     return RecordBatch(schema, arrays)
 
 
-def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
+def chunked_array(chunks: object, type: s.TypeLike | None = None) -> ChunkedArray:
     """A column in chunks.
 
     Args:
@@ -230,14 +229,14 @@ def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
     Raises:
         TypeError, ValueError: As `array`; if there is neither a chunk nor a type.
     """
-    type_ = None if type is None else as_type(type)
+    type_ = None if type is None else s.as_type(type)
     if isinstance(chunks, ChunkedArray | Array) or _speaks_arrow(chunks):
         from colkern.interchange import import_columns
 
         column = chunks if isinstance(chunks, ChunkedArray | Array) else import_columns(chunks)
         if not isinstance(column, ChunkedArray | Array):
             raise TypeError(f"chunks: expected one column, got {shown(chunks)}")
-        if type_ is not None and not same_type(column.type, type_):
+        if type_ is not None and not s.same_type(column.type, type_):
             raise ValueError(f"chunks: expected {type_}, got {column.type}")
         return ChunkedArray([column]) if isinstance(column, Array) else column
     if not isinstance(chunks, Iterable):
@@ -250,7 +249,7 @@ def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
 
 def table(
     data: GivesArray | GivesStream | GivesDeviceArray | Mapping[str, object] | Iterable[object],
-    schema: Schema | Fields | None = None,
+    schema: s.Schema | s.Fields | None = None,
 ) -> Table:
     """A table of columns, each given as for `array` or `chunked_array`.
 
@@ -265,8 +264,8 @@ def table(
     Raises:
         TypeError, ValueError: As `record_batch`.
     """
-    if schema is not None and not isinstance(schema, Schema):
-        schema = Schema(schema)
+    if schema is not None and not isinstance(schema, s.Schema):
+        schema = s.Schema(schema)
     whole = _table_of_batches(data, schema)
     if whole is not None:
         if schema is not None and not _same_fields(whole.schema, schema):
@@ -279,18 +278,18 @@ def table(
     ]
     if schema is None:
         pairs = zip(names, columns, strict=True)
-        schema = Schema(tuple([Field(name, column.type) for name, column in pairs]))
+        schema = s.Schema(tuple([s.Field(name, column.type) for name, column in pairs]))
     return Table.from_columns(schema, columns)
 
 
-def _table_of_batches(data: object, schema: Schema | None) -> Table | None:
+def _table_of_batches(data: object, schema: s.Schema | None) -> Table | None:
     """Returns the table for an object that is a table, or for batches; None for columns."""
     if isinstance(data, Table):
         return data
     if isinstance(data, RecordBatch):
         return Table([data])
     own_schema = getattr(data, "schema", None)
-    if isinstance(own_schema, Schema) and isinstance(data, Iterable):
+    if isinstance(own_schema, s.Schema) and isinstance(data, Iterable):
         # A reader or a stream of colkern's, whose batches come as they are.
         return Table(data, own_schema)
     if _speaks_arrow(data):
@@ -311,7 +310,7 @@ def _table_of_batches(data: object, schema: Schema | None) -> Table | None:
     return None
 
 
-def _column(value: object, type_: DataType | None, name: str) -> Array | ChunkedArray:
+def _column(value: object, type_: s.DataType | None, name: str) -> Array | ChunkedArray:
     """Returns a column of a table, which may be a stream of another library."""
     if hasattr(value, "__arrow_c_stream__"):
         return chunked_array(value, type_)
@@ -319,8 +318,8 @@ def _column(value: object, type_: DataType | None, name: str) -> Array | Chunked
 
 
 def _named_columns(
-    data: Any, schema: Schema | None
-) -> tuple[list[str], list[object], list[DataType | None]]:
+    data: Any, schema: s.Schema | None
+) -> tuple[list[str], list[object], list[s.DataType | None]]:
     """Returns the names, values and requested types of columns."""
     if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
         keys = dict.fromkeys(() if schema is None else schema.names)
@@ -345,12 +344,12 @@ def _speaks_arrow(data: object) -> TypeIs[GivesArray | GivesStream | GivesDevice
     )
 
 
-def _same_fields(a: Schema, b: Schema) -> bool:
+def _same_fields(a: s.Schema, b: s.Schema) -> bool:
     shapes = [[(field.name, field.nullable) for field in schema] for schema in (a, b)]
-    return shapes[0] == shapes[1] and all(map(same_type, a.types, b.types))
+    return shapes[0] == shapes[1] and all(map(s.same_type, a.types, b.types))
 
 
-def _by_name(data: Mapping[str, object], schema: Schema | None) -> list[object]:
+def _by_name(data: Mapping[str, object], schema: s.Schema | None) -> list[object]:
     for name in data:
         if not isinstance(name, str):
             raise TypeError(f"data: expected str as the name of a column, got {shown(name)}")
@@ -361,7 +360,7 @@ def _by_name(data: Mapping[str, object], schema: Schema | None) -> list[object]:
     return [data[name] for name in schema.names]
 
 
-def _array(values: object, type_: DataType | None, name: str) -> Array:
+def _array(values: object, type_: s.DataType | None, name: str) -> Array:
     """Like `array`; `name` is the name of the values in errors."""
     if _speaks_arrow(values) or hasattr(values, "__cuda_array_interface__"):
         return _imported(values, type_, name)
@@ -375,7 +374,7 @@ def _array(values: object, type_: DataType | None, name: str) -> Array:
         raise error.public(name) from None
 
 
-def _imported(values: object, type_: DataType | None, name: str) -> Array:
+def _imported(values: object, type_: s.DataType | None, name: str) -> Array:
     if isinstance(values, Array):
         imported = values
     else:
@@ -387,7 +386,7 @@ def _imported(values: object, type_: DataType | None, name: str) -> Array:
             if type(error) not in (TypeError, ValueError):
                 raise
             raise type(error)(f"{name}: {str(error).removeprefix('obj: ')}") from None
-    if type_ is not None and not same_type(imported.type, type_):
+    if type_ is not None and not s.same_type(imported.type, type_):
         raise ValueError(
             f"{name}: expected {type_}, got an array of {imported.type}; use colkern.cast"
         )

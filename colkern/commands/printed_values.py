@@ -19,7 +19,6 @@ from colkern.arrays.values import DayTime, MonthDayNano, Months
 from colkern.extensions.canonical import known_parameters
 from colkern.extensions.metadata import TensorParameters
 from colkern.memory import Items
-from colkern.schema import PER_SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def _seconds(count: int, per_second: int) -> str:
 def _numpy_duration(value: Any) -> str | None:
     if np.isnat(value):
         return "NaT"
-    return _seconds(int(value.astype(np.int64)), PER_SECOND[np.datetime_data(value.dtype)[0]])
+    return _seconds(int(value.astype(np.int64)), s.PER_SECOND[np.datetime_data(value.dtype)[0]])
 
 
 _CONVERSIONS: dict[type, Callable[[Any], Any]] = {

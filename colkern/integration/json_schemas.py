@@ -18,7 +18,6 @@ from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuffer.tables import Text, Vector
 from colkern.ipc.types import BOOL, ROWS, Parameter
 from colkern.key_values import metadata_of, pairs_of
-from colkern.schema import DataType, Dictionary, Schema, field_from_wire, field_to_wire
 
 
 def type_from_json(entry: Entry, fields: tuple[s.Field, ...]) -> s.DataType:
@@ -96,7 +95,7 @@ MAX_NESTING = 64
 def schema_from_json(entry: Entry) -> WireSchema:
     """The schema of a `schema` entry."""
     fields = _fields(entry, "fields", MAX_NESTING)
-    schema = Schema(tuple(node.field for node in fields), _metadata_from_json(entry))
+    schema = s.Schema(tuple(node.field for node in fields), _metadata_from_json(entry))
     return WireSchema(schema, fields, big_endian=False)
 
 
@@ -116,17 +115,17 @@ def _field(entry: Entry, position: int, depth_left: int) -> WireField:
         name = entry.text("name", "")
         children = _fields(entry, "children", depth_left - 1)
         values = type_from_json(entry.entry("type"), tuple(node.field for node in children))
-        data_type: DataType = values
+        data_type: s.DataType = values
         dictionary = None
         if "dictionary" in entry:
             encoding = entry.entry("dictionary")
             index_type = index_type_from_json(encoding.entry("indexType"))
-            data_type = Dictionary(index_type, values, encoding.flag("isOrdered", False))
+            data_type = s.Dictionary(index_type, values, encoding.flag("isOrdered", False))
             dictionary = encoding.integer("id")
             if not -(2**63) <= dictionary < 2**63:
                 raise InvalidArrowError(f"dictionary id {shown(dictionary)}; it has 64 bits")
         nullable = entry.flag("nullable", True)
-        field = field_from_wire(name, data_type, nullable, _metadata_from_json(entry))
+        field = s.field_from_wire(name, data_type, nullable, _metadata_from_json(entry))
     except InvalidArrowError as error:
         raise error.at(f"field {name or position!r}") from None
     return WireField(field, children, dictionary, values)
@@ -147,7 +146,7 @@ def schema_to_json(schema: WireSchema) -> dict[str, Json]:
 
 
 def _field_to_json(node: WireField) -> dict[str, Json]:
-    wire = field_to_wire(node.field)
+    wire = s.field_to_wire(node.field)
     entry: dict[str, Json] = {
         "name": wire.name,
         "type": type_to_json(node.values.storage),
@@ -155,7 +154,7 @@ def _field_to_json(node: WireField) -> dict[str, Json]:
         "children": [_field_to_json(child) for child in node.children],
     }
     storage = node.field.type.storage
-    if isinstance(storage, Dictionary):
+    if isinstance(storage, s.Dictionary):
         entry["dictionary"] = {
             "id": node.dictionary,
             "indexType": type_to_json(storage.index_type),

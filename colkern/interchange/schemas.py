@@ -22,17 +22,6 @@ from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedErr
 from colkern.interchange import abi
 from colkern.interchange.native import Export
 from colkern.key_values import metadata_of, pairs_of
-from colkern.schema import (
-    DataType,
-    Dictionary,
-    Field,
-    Int,
-    Map,
-    Schema,
-    Struct,
-    field_from_wire,
-    field_to_wire,
-)
 
 _UNIT_LETTERS: dict[str, s.TimeUnit] = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 _UNION_MODES: dict[str, s.UnionMode] = {"+us:": "sparse", "+ud:": "dense"}
@@ -246,7 +235,7 @@ _FORMAT, _NAME, _METADATA, _FLAGS, _N_CHILDREN, _CHILDREN, _DICTIONARY, _RELEASE
 # Export
 
 
-def export_schema(item: DataType | Field | Schema) -> object:
+def export_schema(item: s.DataType | s.Field | s.Schema) -> object:
     """A capsule named `arrow_schema`.
 
     A type becomes a nullable field without a name, a schema a struct without a name.
@@ -258,30 +247,30 @@ def export_schema(item: DataType | Field | Schema) -> object:
     return export.into_capsule(_build(export, item))
 
 
-def move_schema_to(item: DataType | Field | Schema, address: int) -> None:
+def move_schema_to(item: s.DataType | s.Field | s.Schema, address: int) -> None:
     """Write the structure of `export_schema` to `address`; its owner must release the structure."""
     export = Export(abi.SchemaStruct)
     export.move_to(_build(export, item), address)
 
 
-def _build(export: Export, item: DataType | Field | Schema) -> array[int]:
-    if isinstance(item, Schema):
+def _build(export: Export, item: s.DataType | s.Field | s.Schema) -> array[int]:
+    if isinstance(item, s.Schema):
         return _structure(export, "+s", "", item.metadata, 0, item.fields, None)
-    if isinstance(item, Field):
+    if isinstance(item, s.Field):
         return _build_field(export, item)
-    if isinstance(item, DataType):
-        return _build_field(export, Field("", item))
+    if isinstance(item, s.DataType):
+        return _build_field(export, s.Field("", item))
     raise TypeError(f"item: expected a colkern data type, field or schema, got {item!r}")
 
 
-def _build_field(export: Export, field: Field) -> array[int]:
-    wire = field_to_wire(field)
+def _build_field(export: Export, field: s.Field) -> array[int]:
+    wire = s.field_to_wire(field)
     flags = abi.FLAG_NULLABLE if wire.nullable else 0
     dictionary = None
-    if isinstance(wire.type, Dictionary):
+    if isinstance(wire.type, s.Dictionary):
         flags |= abi.FLAG_DICTIONARY_ORDERED if wire.type.ordered else 0
         dictionary = _build(export, wire.type.value_type)
-    elif isinstance(wire.type, Map):
+    elif isinstance(wire.type, s.Map):
         flags |= abi.FLAG_MAP_KEYS_SORTED if wire.type.keys_sorted else 0
     text = format_of(wire.type)
     return _structure(export, text, wire.name, wire.metadata, flags, wire.type.fields, dictionary)
@@ -293,7 +282,7 @@ def _structure(
     name: str,
     metadata: Mapping[bytes, bytes] | None,
     flags: int,
-    fields: tuple[Field, ...],
+    fields: tuple[s.Field, ...],
     dictionary: array[int] | None,
 ) -> array[int]:
     pairs = encode_key_values(metadata) if metadata else b""
@@ -337,7 +326,7 @@ def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -
 # Import
 
 
-def import_field(obj: object) -> Field:
+def import_field(obj: object) -> s.Field:
     """The field of an object with `__arrow_c_schema__`, or of an `arrow_schema` capsule.
 
     A capsule is not consumed.
@@ -352,12 +341,12 @@ def import_field(obj: object) -> Field:
     return field_in(obj if method is None else method())
 
 
-def import_type(obj: object) -> DataType:
+def import_type(obj: object) -> s.DataType:
     """The data type of an object with `__arrow_c_schema__`; raises like `import_field`."""
     return import_field(obj).type
 
 
-def import_schema(obj: object) -> Schema:
+def import_schema(obj: object) -> s.Schema:
     """The schema of an object with `__arrow_c_schema__`, or of an `arrow_schema` capsule.
 
     Raises:
@@ -369,21 +358,21 @@ def import_schema(obj: object) -> Schema:
     return schema_of(import_field(obj))
 
 
-def field_in(capsule: object) -> Field:
+def field_in(capsule: object) -> s.Field:
     """The field in an `arrow_schema` capsule; raises like `import_field`."""
     return read_field(abi.pointer_in(capsule, abi.SchemaStruct))
 
 
-def schema_of(field: Field) -> Schema:
+def schema_of(field: s.Field) -> s.Schema:
     """The schema that a field of struct type stands for; raises `TypeError` for other fields."""
     # The metadata keys of an extension type do not belong to the schema's own.
-    wire = field_to_wire(field)
-    if not isinstance(wire.type, Struct):
+    wire = s.field_to_wire(field)
+    if not isinstance(wire.type, s.Struct):
         raise TypeError(f"expected the struct that carries a schema, got {field.type}")
-    return Schema(wire.type.fields, wire.metadata)
+    return s.Schema(wire.type.fields, wire.metadata)
 
 
-def read_field(address: int, depth: int = 0) -> Field:
+def read_field(address: int, depth: int = 0) -> s.Field:
     """The field in the structure at `address`; raises like `import_field`."""
     struct = abi.struct_at(abi.SchemaStruct, address)
     name = ctypes.string_at(struct.name) if struct.name else b""
@@ -399,7 +388,7 @@ def _place(name: bytes) -> str:
     return f"field {name.decode(errors='replace')!r}"
 
 
-def _checked_field(struct: abi.SchemaStruct, name: bytes, depth: int) -> Field:
+def _checked_field(struct: abi.SchemaStruct, name: bytes, depth: int) -> s.Field:
     if not struct.release:
         raise InvalidArrowError("the ArrowSchema is released")
     if not struct.format:
@@ -416,22 +405,22 @@ def _checked_field(struct: abi.SchemaStruct, name: bytes, depth: int) -> Field:
 
 
 @lru_cache(maxsize=4096)
-def _plain_field(text: bytes, name: bytes, flags: int) -> Field:
-    return Field(_decode(name), type_of(_decode(text)), bool(flags & abi.FLAG_NULLABLE))
+def _plain_field(text: bytes, name: bytes, flags: int) -> s.Field:
+    return s.Field(_decode(name), type_of(_decode(text)), bool(flags & abi.FLAG_NULLABLE))
 
 
-def _nested_field(struct: abi.SchemaStruct, text: bytes, name: bytes, depth: int) -> Field:
+def _nested_field(struct: abi.SchemaStruct, text: bytes, name: bytes, depth: int) -> s.Field:
     fields = tuple(read_field(child, depth + 1) for child in abi.children_at(struct))
     sorted_keys = bool(struct.flags & abi.FLAG_MAP_KEYS_SORTED)
     data_type = type_of(_decode(text), fields, keys_sorted=sorted_keys)
     if struct.dictionary:
         values = read_field(struct.dictionary, depth + 1)
-        if not isinstance(data_type, Int):
+        if not isinstance(data_type, s.Int):
             raise InvalidArrowError(f"dictionary indices of type {data_type}")
         ordered = bool(struct.flags & abi.FLAG_DICTIONARY_ORDERED)
-        data_type = Dictionary(data_type, values.type, ordered)
+        data_type = s.Dictionary(data_type, values.type, ordered)
     metadata = decode_key_values(struct.metadata) if struct.metadata else None
-    return field_from_wire(
+    return s.field_from_wire(
         _decode(name), data_type, bool(struct.flags & abi.FLAG_NULLABLE), metadata
     )
 

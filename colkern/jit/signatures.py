@@ -33,7 +33,6 @@ from colkern.jit.none_handling import certain_to_fail
 from colkern.rows.columns import LISTS, RESULTS_OF_HINTS
 from colkern.rows.encoded import decoded_type
 from colkern.rows.forms import PLAIN, Form
-from colkern.schema import parsed_type, parsed_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,7 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         return None, None
     hint: Any = hints[name]
     if isinstance(hint, str):
-        parsed = parsed_types(hint)
+        parsed = s.parsed_types(hint)
         if len(parsed) != 1:
             raise TypeError(f"{name}: expected one type, got {hint!r}")
         return parsed[0]
@@ -334,7 +333,7 @@ def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]
     arguments = arguments.strip()
     if not (arguments.startswith("(") and arguments.endswith(")")):
         raise TypeError(f"signature: expected '(types) -> type', got {text!r}")
-    return parsed_types(arguments[1:-1]), parsed_type(result) if arrow else None
+    return s.parsed_types(arguments[1:-1]), s.parsed_type(result) if arrow else None
 
 
 # Columns that a parameter takes

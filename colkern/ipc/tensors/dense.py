@@ -18,7 +18,6 @@ from colkern.extensions.making import dimension_names
 from colkern.extensions.metadata import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
 from colkern.memory import DType, Items
-from colkern.schema import DataType
 
 Numbers: TypeAlias = Items
 """Integers or floats of 8 to 64 bits."""
@@ -103,7 +102,7 @@ class Tensor:
         object.__setattr__(self, "dim_names", names_of(self.dim_names, self.values.ndim))
 
     @property
-    def type(self) -> DataType:
+    def type(self) -> s.DataType:
         """The data type of the numbers."""
         return type_of(self.values)
 

@@ -119,7 +119,7 @@ def write_function(
             emitter.refuse(TOO_DEEP)
         except Exception as error:  # noqa: BLE001
             emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
-        returned = widened.get(RETURN, k.NONE)
+        returned = widened.get(RETURN, k.NEVER)
         return _kept(emitter, name, names, returned), returned, names
     return emitter.refuse("the kinds of its variables do not settle")
 

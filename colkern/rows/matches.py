@@ -134,6 +134,8 @@ def function_of_re(
         whole = re.compile(pattern.constant, flags.constant)
         return pattern_method(emitter, whole, name, by_name)
     error = CompileError(reason)
+    # What a match has is unknown.
+    emitter.program.gaps.add(reason)
     if name in ("findall", "split"):
         emitter.refuse(f"{error} has no compiled form here")
     return _left(emitter, re.compile(""), name, error)

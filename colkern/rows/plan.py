@@ -171,7 +171,11 @@ class Plan(Replanned):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         program = self.program
         gaps = [site for site in program.sites if site.reason in program.gaps]
-        is_unknown = returns is None and not {k.NONE, k.NEVER}.isdisjoint(k.parts_of(self.kind))
+        parts = [*k.parts_of(self.kind)]
+        is_unknown = returns is None and not {k.NONE, k.NEVER}.isdisjoint(parts)
+        if any(isinstance(part, k.Compound) and k.NEVER in part.items for part in parts):
+            # Compiled code never has that field: only Python's results tell its type.
+            gaps = gaps or program.sites[-1:]
         is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
         if (is_left and program.sites) or (is_unknown and gaps):
             first = gaps[0] if gaps else program.sites[-1]

@@ -120,6 +120,19 @@ def unknown_in_dict(x: float) -> dict:
     return {"x": x, "y": [complex(x, 1).imag]}  # HERE
 
 
+def unknown_in_match(x: float) -> dict:
+    match = re.search(str(x), "1.0")  # HERE
+    return {"x": x, "y": match.group(1) if match else None}
+
+
+def never_returned(x: float) -> tuple:
+    def failed(text: str) -> str:
+        raise ValueError(text)  # HERE
+
+    word = failed(str(x))
+    return x, word
+
+
 def unknown_or_none(x: float) -> tuple:
     return x, complex(x, 1).imag if x > 0 else None  # HERE
 
@@ -185,6 +198,8 @@ THING = Thing()
         (unknown_in_tuple, "would be left to Python: complex"),
         (unknown_in_dict, "would be left to Python: complex"),
         (unknown_or_none, "would be left to Python: complex"),
+        (unknown_in_match, "would be left to Python: a pattern that depends on the row"),
+        (never_returned, "would be left to Python: an exception is raised"),
         (shadowed, "'n' is not callable"),
         (clock, "time.time() has no compiled form"),
         (caught_number, "the exceptions of a handler must be known classes"),

@@ -18,9 +18,9 @@ from colkern.rows import kinds as k
 from colkern.rows.constants import KINDS, constant_block, has_order, kind_of_integer, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.documents import as_looked_up
-from colkern.rows.emitter import NO_PART, Again, Emitter, Message, as_float
+from colkern.rows.emitter import NO_PART, Emitter, Message, as_float
 from colkern.rows.kinds import Kind
-from colkern.rows.program import Operation
+from colkern.rows.program import Again, Operation
 from colkern.rows.several import by_class
 from colkern.rows.table import (
     NO_DEFAULT,

@@ -23,6 +23,7 @@ from colkern.rows.documents import as_declared, as_in_document
 from colkern.rows.front import Definition, variables_of
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
+    Again,
     Block,
     Branch,
     Called,
@@ -32,49 +33,13 @@ from colkern.rows.program import (
     Program,
     Return,
     Site,
+    Unsettled,
+    Wider,
     any_kind,
 )
 from colkern.rows.row_displays import rows_of
 from colkern.rows.several import by_class, one_of
 from colkern.rows.values import NONE, UNSET, Value, inner, of_parts, picked, tuple_of_values, zeros
-
-
-class Again(Exception):
-    """The program must be written again with other options, which are arguments of `Program`."""
-
-    def __init__(self, **options: bool) -> None:
-        super().__init__()
-        self.options = options
-
-
-class Wider(Exception):
-    """A kind turned out to be too narrow, so the function must be written again.
-
-    Args:
-        widened: The widened kinds of that function; None for the outermost function.
-        key: The key of the kind.
-    """
-
-    def __init__(self, widened: dict[Any, Kind] | None, key: Any, kind: Kind) -> None:
-        super().__init__()
-        self.widened = widened
-        self.key = key
-        self.kind = kind
-
-
-class Unsettled(Exception):
-    """A function calls itself before the kind of its result is known from another place.
-
-    It is no `CompileError`: what has a compiled form in another way does not try that.
-
-    Args:
-        recursion: The recursive calls of that function.
-    """
-
-    def __init__(self, recursion: Called) -> None:
-        super().__init__()
-        self.recursion = recursion
-
 
 BREAK, CONTINUE, LEAVE = 1, 2, 3
 """The statements that leave a `try`; `LEAVE` is `return`."""
@@ -83,6 +48,7 @@ Message: TypeAlias = str | Callable[[], Value]
 """The text of an exception: a constant, or a function that writes it where the exception is raised."""
 
 NO_TEXT = "Text(0, 0, True)"
+"""The text of an exception whose text is not known."""
 
 _CARRIED = f"set_text(arena + {row_values.RAISED}, {{}})"
 """A line that keeps the text of an exception that leaves a function."""
@@ -91,7 +57,6 @@ NO_FIELDS = f"set_word(arena + {row_values.RAISED_FIELDS}, 0)"
 
 CARRIED = f"get_text(arena + {row_values.RAISED})"
 """The text of the exception that left the function that was called last."""
-"""The text of an exception whose text is not known."""
 
 
 @dataclass

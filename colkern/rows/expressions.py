@@ -24,7 +24,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call
 from colkern.rows.comparisons import alike_tuples, compared, of_any_length
 from colkern.rows.constants import wrapped
-from colkern.rows.emitter import Again, Emitter, derived
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
 from colkern.rows.integers import (
@@ -37,7 +37,7 @@ from colkern.rows.integers import (
     remainder_of_text,
 )
 from colkern.rows.library import REPLACED
-from colkern.rows.program import Block
+from colkern.rows.program import Again, Block
 from colkern.rows.several import by_class, by_number, is_instance, may_be_several
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 

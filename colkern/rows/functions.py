@@ -21,18 +21,7 @@ from colkern.rows.bound import local_of
 from colkern.rows.calls import NO_NAMES
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import (
-    CARRIED,
-    NO_FIELDS,
-    RETURN,
-    Again,
-    Emitter,
-    SharedError,
-    Unsettled,
-    Wider,
-    copied,
-    derived,
-)
+from colkern.rows.emitter import CARRIED, NO_FIELDS, RETURN, Emitter, SharedError, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
@@ -40,7 +29,17 @@ from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
-from colkern.rows.program import ALWAYS, TOO_DEEP, Called, Program, Written, any_kind
+from colkern.rows.program import (
+    ALWAYS,
+    TOO_DEEP,
+    Again,
+    Called,
+    Program,
+    Unsettled,
+    Wider,
+    Written,
+    any_kind,
+)
 from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements

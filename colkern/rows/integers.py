@@ -13,10 +13,11 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, wrapped_call
 from colkern.rows.constants import wrapped
-from colkern.rows.emitter import Again, Emitter, Unsettled, derived
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.library import remainder, remainder_of_bytes
 from colkern.rows.low_bits import CLOSED, is_mask, value_of
+from colkern.rows.program import Again, Unsettled
 from colkern.rows.values import LOWEST, NONE, Value
 
 

@@ -427,6 +427,43 @@ class Called:
     is_read: bool = False
 
 
+class Again(Exception):
+    """The program must be written again with other options, which are arguments of `Program`."""
+
+    def __init__(self, **options: bool) -> None:
+        super().__init__()
+        self.options = options
+
+
+class Wider(Exception):
+    """A kind turned out to be too narrow, so the function must be written again.
+
+    Args:
+        widened: The widened kinds of that function; None for the outermost function.
+        key: The key of the kind.
+    """
+
+    def __init__(self, widened: dict[Any, Kind] | None, key: Any, kind: Kind) -> None:
+        super().__init__()
+        self.widened = widened
+        self.key = key
+        self.kind = kind
+
+
+class Unsettled(Exception):
+    """A function calls itself before the kind of its result is known from another place.
+
+    It is no `CompileError`: what has a compiled form in another way does not try that.
+
+    Args:
+        recursion: The recursive calls of that function.
+    """
+
+    def __init__(self, recursion: Called) -> None:
+        super().__init__()
+        self.recursion = recursion
+
+
 class Check(str):
     """A status and a test, `status if test`: if it is true, the row is left when the function ends."""
 

@@ -20,16 +20,7 @@ from colkern.rows import kinds as k
 from colkern.rows.bound import with_defaults
 from colkern.rows.calls import call, refuse_change, replaced
 from colkern.rows.documents import as_changing
-from colkern.rows.emitter import (
-    BREAK,
-    CONTINUE,
-    LEAVE,
-    Emitter,
-    SharedError,
-    Unsettled,
-    derived,
-    standing_for,
-)
+from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Emitter, SharedError, derived, standing_for
 from colkern.rows.exceptions import assert_, raise_, try_
 from colkern.rows.expressions import (
     Condition,
@@ -45,6 +36,7 @@ from colkern.rows.integers import as_word, is_of_integers, low_bits, operand_aft
 from colkern.rows.library import copied, replacement
 from colkern.rows.low_bits import fused, value_of
 from colkern.rows.patterns import capture, test_of
+from colkern.rows.program import Unsettled
 from colkern.rows.scopes import named_in, nodes_of, own_nodes, stored_names
 from colkern.rows.several import by_class
 from colkern.rows.values import NONE, Value, tuple_of_values

@@ -113,7 +113,8 @@ class BufferSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The buffers and children of a data type, in order. Equal types share one, which keys plans."""
+    """The buffers and children of a data type, in order. It keys plans: equal types share one, unless
+    thousands of other types come in between."""
 
     kind: LayoutKind
     buffers: tuple[BufferSpec, ...]
@@ -270,7 +271,7 @@ DATA_TYPES = tuple(_TABLE)
 
 
 def layout(data_type: s.DataType) -> Layout:
-    """The layout of a data type, one object for equal ones; an extension type has its storage's."""
+    """The layout of a data type; an extension type has one like its storage's."""
     try:
         return data_type._layout  # type: ignore[attr-defined, no-any-return]
     except AttributeError:

@@ -61,6 +61,9 @@ class RowOptions:
 
 DEFAULT_OPTIONS = RowOptions()
 
+_MOST_LAYOUTS = 256
+"""The number of plans of a function that are kept by layouts; all are kept by types."""
+
 VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
 """Types of arguments that are a value for each row, not a column."""
 
@@ -110,7 +113,9 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         self.options = options
         self._names = [parameter.name for parameter in signature.parameters]
         self._defaults = {each.name for each in signature.parameters if each.has_default}
-        self._plans: dict[tuple[Layout, ...], Planned] = {}
+        self._plans: dict[tuple[s.DataType, ...], Planned] = {}
+        # A layout stands for a type, and is not hashed anew.
+        self._plans_by_layout: dict[tuple[Layout, ...], Planned] = {}
         self._planning = threading.RLock()
         self._meanings = Meanings()
         self._report = Report(name)
@@ -277,14 +282,18 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         if not self._meanings.hold():
             self._forget()
         types = self._read_types(columns)
-        # A layout stands for a type: it is not hashed anew.
         key = tuple(map(layout, types))
         with self._planning:
-            if key not in self._plans:
-                for parameter, type_ in zip(self.signature.parameters, types, strict=True):
-                    require_accepted(parameter, type_)
-                self._plans[key] = self._new_plan(types)
-            return self._plans[key]
+            plan = self._plans_by_layout.get(key)
+            if plan is None:
+                if types not in self._plans:
+                    for parameter, type_ in zip(self.signature.parameters, types, strict=True):
+                        require_accepted(parameter, type_)
+                    self._plans[types] = self._new_plan(types)
+                if len(self._plans_by_layout) == _MOST_LAYOUTS:
+                    self._plans_by_layout.clear()
+                self._plans_by_layout[key] = plan = self._plans[types]
+            return plan
 
     def _read_types(self, columns: Sequence[s.DataType]) -> tuple[s.DataType, ...]:
         """The types that columns are read as."""
@@ -317,6 +326,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         with self._planning:
             self._meanings = Meanings()
             self._plans.clear()
+            self._plans_by_layout.clear()
 
     # In text, and in a pickle
 

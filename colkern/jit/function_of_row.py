@@ -168,7 +168,8 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
             if array.length != length or last is None or last.device is not HOST:
                 require_one_length(self._names, arrays)
                 device = common_device(self._names, arrays)
-        plan = self._plans.get(tuple(map(_layout_of, arrays))) if device == HOST else None
+        key = tuple(map(_layout_of, arrays))
+        plan = self._plans_by_layout.get(key) if device == HOST else None
         if plan is not None:
             return self._ran(plan, arrays, length)
         results = self._over_values(arrays)

@@ -97,12 +97,11 @@ class Lists:
             null: The number to count for a null list.
             empty: The number to count for an empty list.
         """
-        target, blocks = self.target, self._blocks
-        before = target.output(blocks + 1, np.int64)
+        blocks = self.target.output(self._blocks, np.int64)
         args = (*self.args, self.array.length, null, empty)
-        target.map(lists.count_elements, blocks, *args, before[1:])
-        target.accumulate(before)
-        return Count(args, before, target.item(before, blocks))
+        self.target.map(lists.count_elements, len(blocks), *args, blocks)
+        # The sum of several blocks may exceed 64 bits.
+        return Count(args, *self.target.running_sum(blocks, np.int64))
 
     @cached_property
     def shown(self) -> Count:
@@ -129,8 +128,7 @@ class Lists:
         if dtype is None:
             own = self.offsets.dtype
             dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
-        else:
-            require_room(count.total, dtype)
+        require_room(count.total, dtype)
         target = self.target
         if not self.array.length:
             return target.allocate(1, dtype)

@@ -551,9 +551,13 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
             return [value]
         case ast.Raise(_, ast.Name() as cause):
             return [cause]
-        case ast.Call(function, [value, *_], []) if rows.iteration.known_object(
-            emitter, function
-        ) in (isinstance, hasattr, getattr):
+        case ast.Call(function, [value, _], []) if (
+            rows.iteration.known_object(emitter, function) is isinstance
+        ):
+            return [value]
+        case ast.Call(function, [value, ast.Constant(name), *_], []) if name not in _ANY and (
+            rows.iteration.known_object(emitter, function) in (hasattr, getattr)
+        ):
             return [value]
     return _formatted(node) or _represented(emitter, node)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.operations import (
     fixed_size_list_to_list,
+    list_flatten,
     list_to_fixed_size_list,
     list_to_list_view,
     list_view_to_list,
@@ -84,6 +86,15 @@ def test_views_that_do_not_fit_offsets() -> None:
         list_view_to_list(views)
     actual = list_view_to_list(list_with_offsets(views, 64))
     assert actual.children[0].length == 2**32 - 2
+
+
+@pytest.mark.parametrize("operation", [list_view_to_list, list_flatten])
+def test_views_of_more_elements_than_64_bits_count(operation: Callable[[Array], Array]) -> None:
+    child = Array(s.null(), 2**56, [])
+    begins, sizes = buffer([0] * 256, "<i8"), buffer([2**56] * 256, "<i8")
+    views = Array(s.large_list_view(s.null()), 256, [None, begins, sizes], [child])
+    with pytest.raises(LimitExceededError, match=f"{2**64} bytes or elements"):
+        operation(views)
 
 
 @pytest.mark.parametrize("name", [*named(*OFFSETS), *named(*VIEWS)])

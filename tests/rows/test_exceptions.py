@@ -535,6 +535,14 @@ def of_a_format(text: str) -> str:
         return f"{error}"
 
 
+def of_named_attributes(text: str) -> str:
+    try:
+        return str(STOCK[text])
+    except KeyError as error:
+        name = getattr(getattr(error, "__class__"), "__name__")  # noqa: B009
+        return f"{getattr(error, 'args')[0]} {name}"  # noqa: B009
+
+
 def of_representations(text: str) -> str:
     try:
         if text:
@@ -559,7 +567,8 @@ def of_a_function_of_functions(text: str) -> str:
 
 
 OF_PYTHON = [
-    of_two_forms, of_a_text_not_read, of_a_format, of_representations, of_a_function_of_functions,
+    of_two_forms, of_a_text_not_read, of_a_format, of_representations, of_named_attributes,
+    of_a_function_of_functions,
 ]  # fmt: skip
 
 

@@ -212,13 +212,13 @@ def _require_traceable(original: Original) -> None:
                 # pandas itself may have raised because of the type of the column that was tried.
                 cause = error.__cause__
                 is_own = tracer.refusal is not None or cause is None
-                # The example may be a text that is no date, or that has fewer parts than the body reads,
-                # and a struct's columns have fields.
+                # The example may be a text that is no date, or that has fewer parts than the body reads.
                 is_by_value = not is_own and (
-                    isinstance(cause, KeyError)
-                    or (isinstance(cause, AttributeError) and tracer.steps > 0)
+                    (isinstance(cause, AttributeError | KeyError) and tracer.steps > 0)
                     or (isinstance(cause, ValueError) and not isinstance(cause, pa.ArrowException))
                 )
+                # No example is a struct, as the names of its fields are not known.
+                is_by_value |= tracer.is_of_table
                 refusal = (tracer.steps, is_own, is_by_value, str(error))
                 furthest = max(furthest, refusal, key=lambda each: each[:3])
             else:

@@ -248,9 +248,8 @@ class TracedColumn(SeriesMethods):
             if of is not None:
                 return TracedColumn(of, witness[key], self._tracer)
             return self.in_pandas("DataFrame.__getitem__", operator.getitem, self, key)
-        is_text = bool(names) and all(isinstance(name, str) for name in names)
-        if is_text or (isinstance(witness, pd.DataFrame) and isinstance(key, int)):
-            # As pandas does for a Series, and for texts that have fewer parts.
+        if isinstance(witness, pd.DataFrame) and isinstance(key, int):
+            # As pandas does for texts that have fewer parts.
             raise KeyError(key)
         if (
             isinstance(key, TracedColumn)
@@ -261,6 +260,9 @@ class TracedColumn(SeriesMethods):
                 raise self.refused("rows of selected rows are selected")
             selected = g.with_rows(self.node, key.node.identity)
             return type(self)(selected, self._witness, self._tracer)
+        if names and all(isinstance(name, str) for name in names):
+            self._tracer.is_of_table = True
+            raise self.refused(f"a column has no part {key!r}, as a table of a struct's fields has")
         raise self.refused("rows of a column are selected")
 
     def _column_of(self, key: Any) -> g.Node | None:

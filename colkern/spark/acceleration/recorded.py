@@ -39,6 +39,9 @@ class Tracer:
 
     refusal: UnsupportedError | None = None
     steps: int = 0
+    is_of_table: bool = (
+        False  #: Whether the body asks a column for a field, as a struct's table has.
+    )
     code: types.CodeType | None = None  #: The traced body.
     results: Witness | None = None  #: The results of the body for the witnesses.
     #: The lines of the body that make nodes, by the nodes' identities.

@@ -384,11 +384,7 @@ class Emitter:
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
         is_row = not self.program.stack and self.yielded is None
-        if (
-            value.is_constant
-            and value.kind.name == "object"
-            and not isinstance(value.constant, ast.AST)
-        ):
+        if any(part.name == "object" for part in k.parts_of(value.kind)):
             value = self.numbers(value)
         if is_row and self.program.holds is not any_kind and inner(value).kind not in k.NODES:
             value = as_declared(self, value, self.program.holds)
@@ -414,7 +410,9 @@ class Emitter:
             # It is always the same list, so the kind of its items is known once the function is written.
             value = self.yielded
             self.widened[RETURN] = value.kind
-        elif not self.program.stack:
+        elif self.program.stack:
+            value = rows.bound.escaping(self, value)
+        else:
             value = rows.enums.as_result(self, value)
         is_integer = k.present(value.kind).name == "int" and not _is_natural(value)
         if is_integer and not self.program.stack and self.program.returns_signed is not None:
@@ -443,11 +441,11 @@ class Emitter:
         if joined is None and self.program.holds is any_kind:
             self.refuse(f"it returns {kind}, and no type of its results is declared")
 
-    def refuse(self, reason: str) -> NoReturn:
+    def refuse(self, reason: str, kind: type[CompileError] = CompileError) -> NoReturn:
         """Raise CompileError for a part without a compiled form, with its line."""
         message = f"{self.definition.function.__name__} does not compile: {reason}"
         line = getattr(self.node, "lineno", 1)
-        raise CompileError(with_line(message, self.definition.path, line))
+        raise kind(with_line(message, self.definition.path, line))
 
     # Values
 
@@ -777,6 +775,10 @@ class Emitter:
         if value.kind.words == 0 and not is_known:
             self.refuse(f"an expression is {value.kind}")
         return value
+
+
+class SharedError(CompileError):
+    """A function changes what other rows read, so that no row can be left to Python for it alone."""
 
 
 @dataclass(frozen=True)

@@ -593,7 +593,8 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         return rows.functions.users_function(emitter, getattr(value.kind.form, name).fget, [value])
     if isinstance(value.kind, k.Record) and is_constant_of(value.kind.form, name):
         return constant(getattr(value.kind.form, name))
-    return call(emitter, f"{k.type_name(value.kind)}.{name}", [value])
+    method = rows.bound.method_of(emitter, value, name)
+    return method or call(emitter, f"{k.type_name(value.kind)}.{name}", [value])
 
 
 def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
@@ -743,11 +744,6 @@ def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
         return rows.comprehensions.as_items(emitter, node)
 
 
-def function_within(node: ast.FunctionDef | ast.Lambda) -> Value:
-    """Returns a function that is defined in the row function, as a value."""
-    return Value(k.Kind("function", 0), constant=node)
-
-
 _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
     ast.Constant: lambda _, node: constant(node.value),
     ast.Name: _name,
@@ -762,7 +758,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
     ast.Subscript: _subscript,
     ast.JoinedStr: lambda e, node: rows.formatting.joined(e, node),
     ast.Call: lambda e, node: rows.invocations.invocation(e, node),
-    ast.Lambda: lambda _, node: function_within(node),
+    ast.Lambda: lambda e, node: rows.bound.with_defaults(e, node),
     ast.ListComp: lambda e, node: rows.comprehensions.comprehension(e, node),
     ast.SetComp: lambda e, node: rows.comprehensions.comprehension(e, node),
     ast.DictComp: lambda e, node: rows.comprehensions.comprehension(e, node),

@@ -34,6 +34,7 @@ from colkern.rows.scopes import (
     give_private_names,
     nodes_of,
     own_nodes,
+    stored_names,
     tables_of,
 )
 
@@ -140,6 +141,11 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     names_of = meanings_of(function)
     if names_of.get("dict") is dict and "dict" not in variables_of(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
+    changed = {
+        name for part in nodes_of(body) if isinstance(part, ast.Global) for name in part.names
+    }
+    if changed:
+        body = [_Globals(changed).visit(statement) for statement in copy.deepcopy(body)]
     body = without_decorators(function, body, names_of, node_of)
     _place_iterators(body)
     give_own_names(body)
@@ -180,6 +186,22 @@ class _Displays(ast.NodeTransformer):
         ]
         display = ast.Dict(keys, [word.value for word in node.keywords])
         return ast.fix_missing_locations(ast.copy_location(display, node))
+
+
+class _Globals(ast.NodeTransformer):
+    """Puts `global` where statements assign to globals, and removes it elsewhere."""
+
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Rewrites a statement, and those within it."""
+        super().generic_visit(node)
+        if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
+            return node
+        names = [] if isinstance(node, ast.Global) else self._names & stored_names([node])
+        is_own = isinstance(node, ast.Global) or bool(names)
+        return ast.copy_location(ast.Global([*names]), node) if is_own else node
 
 
 def variables_of(code: types.CodeType) -> set[str]:

@@ -17,10 +17,11 @@ from colkern import rows
 from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.bound import local_of
 from colkern.rows.calls import NO_NAMES
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import CARRIED, NO_FIELDS, RETURN, Emitter, copied, derived
+from colkern.rows.emitter import CARRIED, NO_FIELDS, RETURN, Emitter, SharedError, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
@@ -209,6 +210,7 @@ def write_program(
         program = Program(
             wraps, holds=holds, has_rows=has_rows, returns_signed=returns_signed, **options
         )
+        program.live = [definition.function.__code__]
         refusal: CompileError | None = None
         try:
             with localcontext(USUAL_CONTEXT):
@@ -218,6 +220,8 @@ def write_program(
         except Again as again:
             options |= again.options
             continue
+        except SharedError as error:
+            raise CompileError(str(error)) from None
         except CompileError as error:
             refusal = error
         else:
@@ -401,18 +405,35 @@ def local_function(
     node: ast.FunctionDef | ast.Lambda,
     arguments: Sequence[Value],
     named: dict[str, Value],
+    defaults: Named = NO_NAMES,
+    outer: Named = NO_NAMES,
+    key: Any = None,
 ) -> Value:
-    """Compiles a call of a function that is defined in the row function."""
-    bound = _bound(emitter, node.args, arguments, named)
+    """Compiles a call of a function that is defined in the row function.
+
+    Args:
+        defaults: The defaults of its parameters that are no constants.
+        outer: The outer variables that it reads, if it is called elsewhere than where it is defined.
+        key: Identifies it then.
+    """
+    bound = _bound(emitter, node.args, arguments, named, defaults)
     body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else []
     if isinstance(node, ast.Lambda):
         body = [ast.copy_location(ast.Return(node.body), node)]
-    own = emitter.definition
+    own: Definition = emitter.program.definers.get(node, emitter.definition)
     function = own.function
     function = types.FunctionType(
         function.__code__, {}, getattr(node, "name", "<lambda>"), (), function.__closure__
     )
     definition = Definition(function, tuple(bound), body, own.names, own.path)
+    is_ended = own.function.__code__ not in emitter.program.live
+    if is_ended and not outer and any(outer_names(emitter, [node])):
+        emitter.refuse(
+            "a function that outlives the one whose variables it reads has no compiled form here"
+        )
+    if outer:
+        _require_one_meaning(emitter, definition, [*outer.values(), *bound.values()])
+        return called_function(emitter, definition, {**outer, **bound}, key)
     return _called_within(emitter, definition, bound, node)[0]
 
 
@@ -431,7 +452,7 @@ def _called_within(
         key: Identifies the function.
         changed: Its own variables that are results, too, and the variables of the caller that get them.
     """
-    read, assigned = _outer_names(emitter, [key, *_functions_in(arguments.values())])
+    read, assigned = outer_names(emitter, [key, *_functions_in(arguments.values())])
     back = {**changed, **{name: name for name in assigned}}
     targets = [name for name in back.values() if name]
     body = definition.body
@@ -467,11 +488,13 @@ def _called_within(
 def _functions_in(values: Iterable[Value]) -> Iterator[Any]:
     """Yields the constants among values, and the functions of values that are a choice."""
     for value in values:
-        kind = k.present(value.kind)
-        yield from kind.among if isinstance(kind, k.Choice) else [value.constant]
+        yield value.constant
+        for kind in k.parts_of(value.kind):
+            yield from getattr(kind, "among", ())
+            yield local_of(kind)
 
 
-def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str], list[str]]:
+def outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str], list[str]]:
     """Returns the outer variables that local functions, and others that they call, read and assign to."""
     read: set[str] = set()
     assigned: set[str] = set()
@@ -507,9 +530,13 @@ def _with_results(body: Sequence[ast.stmt], names: Sequence[str]) -> Any:
 
 
 def _bound(
-    emitter: Emitter, declared: ast.arguments, arguments: Sequence[Value], named: dict[str, Value]
+    emitter: Emitter,
+    declared: ast.arguments,
+    arguments: Sequence[Value],
+    named: Named,
+    defaults: Named,
 ) -> dict[str, Value]:
-    """Returns the arguments of a local function, by name; its defaults must be constants."""
+    """Returns the arguments of a local function, by name; defaults that are no constants are given."""
     try:
         bound = inspect.Signature([*_parameters(declared)]).bind(*arguments, **named)
     except TypeError:
@@ -520,7 +547,7 @@ def _bound(
     given: dict[str, Value] = {}
     for name, value in bound.arguments.items():
         if isinstance(value, ast.expr) and not isinstance(value, ast.Constant):
-            emitter.refuse("a function within a function has constants as defaults")
+            value = defaults.get(own[name]) or expression(emitter, value)
         given[own[name]] = _argument(value.value if isinstance(value, ast.Constant) else value)
     return given
 
@@ -698,6 +725,7 @@ def _written(
         key, kind=program.recursive.get(variant), is_read=variant[1][-1]
     )
     widened = program.settled.setdefault(variant, {})
+    program.live.append(definition.function.__code__)
     try:
         for _ in range(MOST_ATTEMPTS):
             program.restore(before)
@@ -711,6 +739,7 @@ def _written(
             program.recursive[variant] = recursion.kind
     finally:
         del program.stack[variant]
+        program.live.pop()
     raise CompileError(f"{definition.function.__name__}: the kinds of its results do not settle")
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from colkern.errors import CompileError, shown
 from colkern.kernels import row_values
-from colkern.rows import enums, logs, zones
+from colkern.rows import bound, enums, logs, zones
 from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS, class_of, shared_value
 from colkern.rows.calls import call, is_left, left_to_python, refuse_change, replaced
@@ -44,7 +44,6 @@ from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
 from colkern.rows.front import changing_methods, is_of_library, plain_function
 from colkern.rows.functions import (
-    called_definition,
     changing_method,
     local_function,
     special,
@@ -57,12 +56,15 @@ from colkern.rows.library import copied, moment_of_iso, only_computes, replaceme
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.scopes import nodes_of
-from colkern.rows.several import by_number
+from colkern.rows.several import by_class, by_number
 from colkern.rows.spreading import spread, table_name
 from colkern.rows.table import table
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
-_READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
+_READING = (
+    *("get", "count", "index", "issubset", "issuperset", "isdisjoint"),
+    *("__contains__", "__getitem__"),
+)
 """Methods of containers that do not change them."""
 
 
@@ -77,6 +79,9 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             return expression(emitter, without)
         node = without
     if isinstance(node.func, ast.Attribute):
+        if node.func.attr == "__next__" and gives_items(emitter, node.func.value):
+            make = functools.partial(ast.Call, ast.Constant(next), [node.func.value], [])  # type: ignore[arg-type]
+            return expression(emitter, derived(node, "next", make))
         if known_object(emitter, getattr(node.func.value, "func", node)) is super:
             return _of_super(emitter, node, node.func.attr)
         is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
@@ -93,13 +98,18 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             return method(emitter, node, owner, node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
-            if node.func.attr not in _READING:
-                refuse_change(emitter)
-            return method(emitter, node, readable(emitter, owner), node.func.attr)
+            return _of_container(emitter, node, owner, node.func.attr)
         if target is None:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
     return call_of(emitter, node, needed(emitter, node.func))
+
+
+def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """A method of a constant container, which it must not change."""
+    if name not in _READING:
+        refuse_change(emitter)
+    return method(emitter, node, readable(emitter, owner), name)
 
 
 def _of_constants(emitter: Emitter, node: ast.Call, owner: Any) -> Value | None:
@@ -136,6 +146,10 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
     """Compiles a call of a constant function, or of a choice between several."""
     if function.is_constant:
         return called(emitter, node, function.constant)
+    if isinstance(function.kind, k.Several):
+        return by_class(emitter, function, functools.partial(call_of, emitter, node))
+    if bound.class_of(function.kind):
+        return bound.called(emitter, node, function)
     if isinstance(function.kind, k.Record):
         return method_of_row(emitter, node, function, "__call__")
     if not isinstance(function.kind, k.Choice):
@@ -278,10 +292,15 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             if not k.is_hashable(value.kind):
                 emitter.refuse(f"{function.__name__} has a cache, and {value.kind} is not hashable")
         return shared_value(emitter, users_function(emitter, function, arguments, named))
-    pattern = getattr(function, "__self__", None)
-    if isinstance(pattern, re.Pattern):
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, re.Pattern):
         arguments, named = needed_arguments(emitter, node)
-        return method_of_pattern(emitter, constant(pattern), function.__name__, arguments, named)
+        return method_of_pattern(emitter, constant(owner), function.__name__, arguments, named)
+    if isinstance(owner, dict | list | set | frozenset | tuple):
+        emitter.program.objects.append(owner)
+        return _of_container(emitter, node, constant(owner), function.__name__)
+    if type(owner) in KINDS and owner is not None:
+        return method(emitter, node, constant(owner), function.__name__)
     for way in (_by_form, _of_library, _of_users, _by_name):
         result = way(emitter, node, function)
         if result is not None:
@@ -324,6 +343,9 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
         if (known := _constant_of(function, values, words)) is not None:
             emitter.program.objects.append(known.constant)
             return known
+    if function is functools.partial and needed(emitter, node.args[0]).is_constant:
+        arguments, named = arguments_of(emitter, node)
+        return bound.partial_of(emitter, *arguments, **named)
     template = getattr(function, "__self__", None)
     is_safe = function == getattr(template, "safe_substitute", None)
     is_filled = is_safe or function == getattr(template, "substitute", None)
@@ -359,9 +381,6 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         arguments, named = arguments_of(emitter, node)
-        makes = _only_makes_function(emitter, function)
-        if makes and (known := _constant_of(function, arguments, named)):
-            return known
         if makes_iterator(function) and function.__module__.startswith("colkern.rows."):
             # Nobody else reads on from an iterator that is made for the call.
             arguments = [
@@ -386,19 +405,6 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     return None
 
 
-def _only_makes_function(emitter: Emitter, function: types.FunctionType) -> bool:
-    """Whether a plain function only defines a function that reads its arguments, and returns it."""
-    if not function.__code__.co_cellvars or is_of_library(function):
-        return False
-    body = called_definition(emitter, function).body
-    match body[1:] if ast.get_docstring(ast.Module(body, [])) else body:
-        case [ast.Return(ast.Lambda(args=own))]:
-            return not (own.defaults or own.kw_defaults)
-        case [ast.FunctionDef(name, own, decorator_list=[]), ast.Return(ast.Name(given))]:
-            return name == given and not (own.defaults or own.kw_defaults)
-    return False
-
-
 def _by_name(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call that stands for another one: of an operator, a method, or a function within."""
     if getattr(function, "__module__", "") == "_operator":
@@ -418,7 +424,9 @@ def _by_name(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     if isinstance(function, operator.itemgetter | operator.attrgetter):
         return _got(emitter, function, needed(emitter, node.args[0]))
     if isinstance(function, functools.partial):
-        return called(emitter, _completed(node, function), function.func)
+        values = [constant(value) for value in (function.func, *function.args)]
+        named = {name: constant(value) for name, value in function.keywords.items()}
+        return bound.called(emitter, node, bound.partial_of(emitter, *values, **named))
     if function == datetime.datetime.fromisoformat and _ends_in_offset(node):
         text = emitter.numbers(needed(emitter, node.args[0]))
         return zones.of_moment(emitter, moment_of_iso, text)
@@ -479,21 +487,6 @@ def _got(emitter: Emitter, function: Any, value: Value) -> Value:
             for name in path.split("."):
                 parts[place] = attribute(emitter, parts[place], name)
     return parts[0] if len(parts) == 1 else tuple_of_values(map(emitter.numbers, parts))
-
-
-def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
-    """Returns a call of a `partial` as a call of its function."""
-
-    def make() -> ast.Call:
-        words: dict[str | None, ast.expr] = {
-            name: ast.Constant(value) for name, value in function.keywords.items()
-        }
-        words |= {word.arg: word.value for word in node.keywords}
-        keywords = [ast.keyword(name, value) for name, value in words.items()]
-        return ast.Call(node.func, [*map(ast.Constant, function.args), *node.args], keywords)
-
-    completed: ast.Call = derived(node, f"partial {id(function)}", make)
-    return completed
 
 
 def _constant_of(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from colkern.errors import CompileError
@@ -204,6 +205,9 @@ class Program:
         calls_left: Those of them that are calls of library functions.
         assumptions: Functions, with the arguments and results on which its rows depend.
         objects: Objects that calls return, on whose fields its rows depend.
+        classes: The classes that stand for functions with values of the row.
+        definers: The definitions of the functions in which local ones are defined.
+        live: The code of the functions that are being written, each called by the one before.
         definitions: The definitions of users' functions that are called, so that each has one syntax tree.
         trees: The users' functions, by the function and the kinds of its arguments.
         settled: The kinds that turned out to be too narrow, with the keys of `functions`: a function
@@ -241,6 +245,9 @@ class Program:
     calls_left: set[str] = field(default_factory=set)
     assumptions: list[tuple[Callable[..., Any], Any, Hashable]] = field(default_factory=list)
     objects: list[Any] = field(default_factory=list)
+    live: list[CodeType] = field(default_factory=list)
+    classes: dict[Any, type] = field(default_factory=dict)
+    definers: dict[ast.AST, Any] = field(default_factory=dict)
     definitions: dict[Any, Definition] = field(default_factory=dict)
     trees: dict[tuple[int, Any], Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)

@@ -17,15 +17,15 @@ from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.bound import with_defaults
 from colkern.rows.calls import call, refuse_change, replaced
 from colkern.rows.documents import as_changing
-from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Emitter, derived, standing_for
+from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Emitter, SharedError, derived, standing_for
 from colkern.rows.exceptions import assert_, raise_, try_
 from colkern.rows.expressions import (
     Condition,
     condition,
     expression,
-    function_within,
     iterated,
     needed,
     operated,
@@ -113,7 +113,7 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
         for attempt in emitter.attempts:
             attempt.raises = True
     except CompileError as error:
-        if is_needed and not emitter.has_calls_left:
+        if isinstance(error, SharedError) or (is_needed and not emitter.has_calls_left):
             raise
         emitter.restore(before)
         emitter.gaps += 1
@@ -758,14 +758,14 @@ def _captured(emitter: Emitter, case: ast.match_case, known: Condition) -> None:
 
 
 def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:
-    """`global` or `nonlocal`: only variables of the row function can be assigned."""
+    """`nonlocal`, or what assigns to a global: only variables of the row function can be assigned."""
     names = set(node.names)
     if isinstance(node, ast.Nonlocal):
         names &= set(emitter.definition.function.__code__.co_freevars)
-    if not stored_names(emitter.definition.body).isdisjoint(names):
-        emitter.refuse(
-            f"an assignment to a {type(node).__name__.lower()} name has no compiled form"
-        )
+        names &= stored_names(emitter.definition.body)
+    if names:
+        reason = f"an assignment to a {type(node).__name__.lower()} name has no compiled form"
+        emitter.refuse(reason, SharedError)
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
@@ -786,7 +786,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Pass: lambda e, _: None,
     ast.Global: _declared,
     ast.Nonlocal: _declared,
-    ast.FunctionDef: lambda e, node: e.env.update({node.name: function_within(node)}),
+    ast.FunctionDef: lambda e, node: e.env.update({node.name: with_defaults(e, node)}),
     ast.Delete: _delete,
     ast.Match: _match,
     ast.Import: _import,

@@ -102,6 +102,18 @@ def named_for_another(n: int) -> int:
     return twice(n)
 
 
+def doubled(function: Callable[[int], int]) -> Callable[[int], int]:
+    return lambda k: 2 * function(k)
+
+
+def decorated_within(n: int) -> int:
+    @doubled
+    def more(k: int) -> int:
+        return k + 1
+
+    return more(n)
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -113,6 +125,7 @@ def named_for_another(n: int) -> int:
         nothing_kept,
         results_shared,
         named_for_another,
+        decorated_within,
     ],
 )
 def test_a_decorated_function(function: Callable[[int], Any]) -> None:
@@ -137,18 +150,6 @@ def test_a_row_for_which_a_cache_is_too_small_is_pythons() -> None:
     assert [site.reason for site in compiled.report().sites if site] == [
         "a cache that drops results"
     ]
-
-
-def doubled(function: Callable[[int], int]) -> Callable[[int], int]:
-    return lambda k: 2 * function(k)
-
-
-def decorated_within(n: int) -> int:
-    @doubled
-    def more(k: int) -> int:
-        return k + 1
-
-    return more(n)
 
 
 @functools.cache
@@ -246,7 +247,6 @@ CHANGES = "a constant that changes has no compiled form"
         (changes_single, CHANGES),
         (changes_counter, "an instance that a cache keeps"),
         (of_a_broken_size, "maxsize is an integer or None"),
-        (decorated_within, "a call of function has no compiled form"),
         (of_a_list, r"head has a cache, and list\[int\] is not hashable"),
         (generator_kept, "a cache of a generator"),
         (in_turn, "even calls itself through a cache"),

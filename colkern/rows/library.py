@@ -23,6 +23,7 @@ import unicodedata
 from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from fnmatch import translate
 from functools import cache, lru_cache
@@ -225,21 +226,27 @@ def elements(self: Any) -> Iterator[Any]:
             yield key
 
 
-def category(chr: str) -> str:
-    """`unicodedata.category` of ASCII."""
-    if not chr.isascii():
-        raise Uncovered
-    return CATEGORIES[ord(chr)]
+def on_ascii(name: str) -> Callable[..., Any]:
+    """Returns a function of `unicodedata` for ASCII characters; with a default, as most of them take."""
+    function, table = getattr(unicodedata, name), {}
+    for code in range(128):
+        with suppress(ValueError):
+            table[chr(code)] = function(chr(code))
+
+    def of_character(character: str, *default: Any) -> Any:
+        if character in table:
+            return table[character]
+        if not default or len(character) != 1 or not character.isascii():
+            raise Uncovered
+        return default[0]
+
+    return of_character
 
 
-CATEGORIES = [unicodedata.category(chr(code)) for code in range(128)]
-
-
-def combining(chr: str) -> int:
-    """`unicodedata.combining` of ASCII."""
-    if not chr.isascii():
-        raise Uncovered
-    return 0 * ord(chr)
+_OF_CHARACTERS = (
+    *("bidirectional", "category", "combining", "decimal", "decomposition", "digit"),
+    *("east_asian_width", "mirrored", "name", "numeric"),
+)
 
 
 def normalize(form: str, unistr: str) -> str:
@@ -724,9 +731,10 @@ REPLACED: dict[str, Any] = {
     **_of(number_library, "pandas", "isna notna"),
     **_of(number_library, "statistics", "mean pstdev pvariance stdev variance"),
     **_of(text_library, "textwrap", "fill shorten wrap"),
-    **_named("unicodedata", category, combining, normalize),
-    **_of(url_library, "urllib.parse", "parse_qs parse_qsl quote quote_plus unquote unquote_plus"),
-    **_of(url_library, "urllib.parse", "urlencode urlparse urlsplit"),
+    "unicodedata.normalize": normalize,
+    **{f"unicodedata.{name}": on_ascii(name) for name in _OF_CHARACTERS},
+    **_of(url_library, "urllib.parse", "quote unquote urlencode urlsplit"),
+    "urllib.parse._coerce_args": url_library.coerce_args,
     **_named("zlib", adler32, crc32),
 }
 """The functions that are compiled for those of some names: of this module, and Python's own."""

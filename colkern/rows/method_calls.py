@@ -314,6 +314,8 @@ def _translated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> V
 
 def translated(emitter: Emitter, text: Value, table: Any) -> Value:
     """`text.translate(table)` by a constant table."""
+    if isinstance(table, str | list | tuple):
+        table = dict(enumerate(table))
     if not isinstance(table, dict) or not all(isinstance(key, int) for key in table):
         return emitter.left(k.TEXT, "str.translate() of a table that depends on the row")
     texts = [

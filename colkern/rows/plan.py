@@ -29,8 +29,9 @@ from colkern.rows.emitter import RETURN
 from colkern.rows.folding import constant
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
-from colkern.rows.functions import MISTAKE, of_fields, write_program
+from colkern.rows.functions import MISTAKE, of_fields, of_text, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
+from colkern.rows.library import replacement
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import (
@@ -99,6 +100,9 @@ class Plan(Replanned):
         self._strict = strict
         self._definition = definition_of(function)
         names = self._definition.parameters[: len(columns)]
+        if replacement(function) is not function:
+            text = f"return function({', '.join(names)})"
+            self._definition = of_text(self._definition, text, names, {"function": function})
         inputs = self._inputs(names, columns, forms, inner_nulls)
         arguments = function, tuple(columns), list(forms), returns, strict, wraps
         super().__init__(inputs, *arguments)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import ParseResult, SplitResult, scheme_chars, uses_params
+from urllib.parse import (  # type: ignore[attr-defined]
+    SplitResult,
+    _noop,
+    scheme_chars,
+)
 
 from colkern.rows.text_library import Uncovered
 
 
-def quote(string: str, safe: str = "/") -> str:
+def quote(string: str, safe: str = "/", encoding: None = None, errors: None = None) -> str:
     """`urllib.parse.quote` of text."""
+    if encoding is not None or errors is not None:
+        raise Uncovered
     parts = []
     for byte in string.encode():
         character = chr(byte)
@@ -18,11 +24,6 @@ def quote(string: str, safe: str = "/") -> str:
         else:
             parts.append(f"%{byte:02X}")
     return "".join(parts)
-
-
-def quote_plus(string: str, safe: str = "") -> str:
-    """`urllib.parse.quote_plus` of text."""
-    return quote(string, safe + " ").replace(" ", "+")
 
 
 def urlencode(query: Any) -> str:
@@ -37,14 +38,14 @@ def urlencode(query: Any) -> str:
 def _encoded_pair(name: Any, value: Any) -> str:
     if isinstance(name, bytes) or isinstance(value, bytes):
         raise Uncovered
-    return quote_plus(str(name)) + "=" + quote_plus(str(value))
+    return quote(str(name), " ").replace(" ", "+") + "=" + quote(str(value), " ").replace(" ", "+")
 
 
-def unquote(string: str) -> str:
+def unquote(string: str, encoding: str = "utf-8", errors: str = "replace") -> str:
     """`urllib.parse.unquote` of ASCII."""
     if "%" not in string:
         return string
-    if not string.isascii():
+    if not string.isascii() or encoding != "utf-8" or errors != "replace":
         raise Uncovered
     first, *rest = string.split("%")
     parts = [first.encode()]
@@ -60,35 +61,22 @@ def unquote(string: str) -> str:
         raise Uncovered from None
 
 
-def unquote_plus(string: str) -> str:
-    """`urllib.parse.unquote_plus`."""
-    return unquote(string.replace("+", " "))
+def coerce_args(*args: Any) -> Any:
+    """The arguments, and what makes results of them, as functions of `urllib.parse` begin with."""
+    for each in args:
+        if not isinstance(each, str):
+            raise Uncovered
+    return args + (_noop,)  # noqa: RUF005  # it keeps the length
 
 
-def parse_qsl(qs: str, keep_blank_values: bool = False) -> list[tuple[str, str]]:
-    """`urllib.parse.parse_qsl`, with the usual separator."""
-    pairs = []
-    for part in qs.split("&"):
-        name, _, value = part.partition("=")
-        if value or (keep_blank_values and part):
-            pairs.append((unquote_plus(name), unquote_plus(value)))
-    return pairs
-
-
-def parse_qs(qs: str, keep_blank_values: bool = False) -> dict[str, list[str]]:
-    """`urllib.parse.parse_qs`, with the usual separator."""
-    parsed: dict[str, list[str]] = {}
-    for name, value in parse_qsl(qs, keep_blank_values):
-        parsed.setdefault(name, []).append(value)
-    return parsed
-
-
-def split_url(url: str) -> tuple[str, str, str, str, str]:
+def urlsplit(url: str, scheme: str = "", allow_fragments: bool = True) -> SplitResult:
     """`urllib.parse.urlsplit` of usual addresses."""
     first = url[0] if url else ""
     if url and (first <= " " or "\t" in url or "\r" in url or "\n" in url):
         raise Uncovered
-    scheme = netloc = ""
+    if scheme.strip(scheme_chars) or not allow_fragments:
+        raise Uncovered
+    netloc = ""
     start, colon, rest = url.partition(":")
     if colon and not start.strip(scheme_chars) and first.isalpha():
         scheme, url = start.lower(), rest
@@ -104,24 +92,4 @@ def split_url(url: str) -> tuple[str, str, str, str, str]:
             raise Uncovered
     url, _, fragment = url.partition("#")
     path, _, query = url.partition("?")
-    return scheme, netloc, path, query, fragment
-
-
-def urlsplit(url: str) -> SplitResult:
-    """`urllib.parse.urlsplit` of one argument."""
-    scheme, netloc, path, query, fragment = split_url(url)
     return SplitResult(scheme, netloc, path, query, fragment)
-
-
-def urlparse(url: str) -> ParseResult:
-    """`urllib.parse.urlparse` of one argument."""
-    scheme, netloc, path, query, fragment = split_url(url)
-    params = ""
-    if ";" in path and scheme in WITH_PARAMETERS:
-        place = path.find(";", max(path.rfind("/"), 0))
-        if place >= 0:
-            path, params = path[:place], path[place + 1 :]
-    return ParseResult(scheme, netloc, path, params, query, fragment)
-
-
-WITH_PARAMETERS = tuple(uses_params)

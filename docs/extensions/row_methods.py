@@ -90,7 +90,9 @@ def special() -> str:
 
 def of_library() -> str:
     """The parts of the standard library compiled as plain Python, and those that Python computes."""
-    compiled = ", ".join(f"`{name}`" for name in sorted(library.REPLACED))
+    # Private functions are parts of others.
+    public = (name for name in library.REPLACED if not re.search(r"\._[a-z]", name))
+    compiled = ", ".join(f"`{name}`" for name in sorted(public))
     left = ", ".join(f"`{name}`" for name in sorted(left_to_python()))
     return "\n\n".join(
         textwrap.fill(text, 120, break_on_hyphens=False)

@@ -779,6 +779,8 @@ def key_of(table: dict[int, int]) -> Callable[[int], int]:
     [
         lambda s: s.translate({ord("a"): "4", ord("o"): None, 101: 102}),
         lambda s: s.translate({ord("a"): chr(98)}),
+        lambda s: s.translate("".join(map(chr, range(96))) + "xyz"),
+        lambda s: s.translate([*map(str, range(128))]),
         lambda s: s in None,  # type: ignore[operator]
     ],
 )

@@ -18,6 +18,7 @@ import re
 import statistics
 import string
 import textwrap
+import urllib.parse
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from datetime import date
@@ -139,21 +140,38 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "textwrap.fill": st.tuples(WORDS, st.integers(0, 12)),
     "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..", ""])),
     "textwrap.wrap": st.tuples(WORDS, st.integers(0, 12)),
-    "unicodedata.category": st.tuples(st.characters()),
-    "unicodedata.combining": st.tuples(st.characters()),
+    **{
+        f"unicodedata.{name}": st.tuples(st.characters())
+        | st.tuples(st.characters(), st.just(default))
+        for name, default in {"decimal": 7, "digit": 7, "name": "?", "numeric": 0.5}.items()
+    },
+    **dict.fromkeys(
+        ("unicodedata.category", "unicodedata.combining", "unicodedata.bidirectional"),
+        st.tuples(st.characters()),
+    ),
+    **dict.fromkeys(
+        (
+            "unicodedata.decomposition",
+            "unicodedata.east_asian_width",
+            "unicodedata.mirrored",
+        ),
+        st.tuples(st.characters()),
+    ),
     "unicodedata.normalize": st.tuples(st.sampled_from(["NFC", "NFKD", "other"]), TEXTS),
-    "urllib.parse.parse_qs": st.tuples(TEXTS, st.booleans()),
-    "urllib.parse.parse_qsl": st.tuples(TEXTS, st.booleans()),
-    "urllib.parse.quote": st.tuples(TEXTS, st.sampled_from(["/", "", "é:?"])),
-    "urllib.parse.quote_plus": st.tuples(TEXTS, st.sampled_from(["", "+", " "])),
-    "urllib.parse.unquote": st.tuples(TEXTS),
-    "urllib.parse.unquote_plus": st.tuples(TEXTS),
+    "urllib.parse._coerce_args": st.lists(TEXTS | st.binary(max_size=2), min_size=1).map(tuple),
+    "urllib.parse.quote": st.tuples(
+        TEXTS, st.sampled_from(["/", "", "é:?"]), st.sampled_from([None, "latin-1"])
+    ),
+    "urllib.parse.unquote": st.tuples(TEXTS, st.sampled_from(["utf-8", "latin-1"])),
     "urllib.parse.urlencode": st.tuples(
         st.dictionaries(TEXTS | st.integers(), SCALARS | st.binary(max_size=2), max_size=3)
         | st.lists(st.tuples(TEXTS, SCALARS) | st.lists(TEXTS), max_size=3)
     ),
-    "urllib.parse.urlparse": st.tuples(TEXTS | TEXTS.map("http://{}".format)),
-    "urllib.parse.urlsplit": st.tuples(TEXTS | TEXTS.map("a+1:{}".format)),
+    "urllib.parse.urlsplit": st.tuples(
+        TEXTS | TEXTS.map("a+1:{}".format) | TEXTS.map("//{}".format),
+        st.sampled_from(["", "http", " http"]),
+        st.booleans(),
+    ),
     "zlib.adler32": st.tuples(
         st.binary(max_size=9) | st.just(b"\xff" * 9999),
         st.integers(0, 1 << 31) | st.sampled_from([65520, 65521, 0xFFF0 << 16]),
@@ -252,6 +270,44 @@ def test_functions_that_the_library_has_in_python_are_compiled_as_they_are(rows:
     given_back = [row and tuple(row.values()) for row in middles(*columns).to_pylist()]
     assert given_back == [middles.function(*row) for row in rows]
     assert not middles.report().left
+
+
+ADDRESSES = [
+    *(
+        "http://example.com/a/b?c=d&e=f#frag",
+        "../x/./y/",
+        "//h/p;a?x=1&x=&y",
+        "",
+        "#f",
+        "?q=%C3%A9+1",
+    ),
+    *("mailto:bob@example.com", "HTTPS://User:pw@EXAMPLE.com:80/%7Eu/..", "a=1&b=%zz&c", "é?ü=ß"),
+]
+
+
+@ck.udf
+def joined(base: str, url: str) -> tuple[str, str, str, list[tuple[str, str]]]:
+    whole = urllib.parse.urljoin(base, url)
+    parsed = urllib.parse.urlparse(whole)
+    without, fragment = urllib.parse.urldefrag(url)
+    return whole, urllib.parse.urlunparse(parsed), without + fragment, urllib.parse.parse_qsl(url)
+
+
+def test_addresses_are_joined_by_the_librarys_own_functions() -> None:
+    rows = list(itertools.product(ADDRESSES, ADDRESSES))
+    actual = joined(*map(ck.array, zip(*rows, strict=True))).to_pylist()
+    assert [
+        (*list(row.values())[:3], [tuple(pair.values()) for pair in row["f3"]]) for row in actual
+    ] == [joined.function(*row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "function", [urllib.parse.quote, urllib.parse.unquote_plus, urllib.parse.quote_plus]
+)
+def test_a_librarys_function_is_compiled_as_where_it_is_called(function: Any) -> None:
+    compiled = ck.udf(function, strict=True)
+    texts = ["a b+c", "x%20%C3%A9", "/?#"]
+    assert compiled(ck.array(texts)).to_pylist() == [*map(function, texts)]
 
 
 def test_lines_are_indented_by_the_librarys_own_function() -> None:

@@ -12,8 +12,8 @@ _RESULTS = {
     "str": (
         "address.__str__ hash.hexdigest json.dumps string.Template.safe_substitute "
         "string.Template.substitute template.safe_substitute template.substitute "
-        "textwrap.dedent textwrap.fill textwrap.shorten unicodedata.name "
-        "urllib.parse.quote_plus urllib.parse.urlencode urllib.parse.urljoin uuid.__str__ "
+        "textwrap.dedent textwrap.fill textwrap.shorten "
+        "urllib.parse.urlencode uuid.__str__ "
         "uuid.hex"
     ),
     "bytes": (

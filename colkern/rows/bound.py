@@ -153,6 +153,9 @@ def escaping(emitter: Emitter, value: Value) -> Value:
     node = form.called if form else value.constant
     if not isinstance(node, ast.FunctionDef | ast.Lambda) or (form and _values(value, OUTER)):
         return value
+    if any(attempt.is_final for attempt in emitter.attempts):
+        # A `finally` may assign to the variables.
+        return value
     read, assigned = rows.functions.outer_names(emitter, [node])
     own = {*emitter.definition.parameters, *stored_names(emitter.definition.body)}
     if not read or assigned or not own.issuperset(read):

@@ -15,9 +15,10 @@ import re
 import sys
 import types
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from colkern.errors import CompileError
@@ -141,11 +142,8 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     names_of = meanings_of(function)
     if names_of.get("dict") is dict and "dict" not in variables_of(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
-    changed = {
-        name for part in nodes_of(body) if isinstance(part, ast.Global) for name in part.names
-    }
-    if changed:
-        body = [_Globals(changed).visit(statement) for statement in copy.deepcopy(body)]
+    if any(isinstance(part, ast.Global) for part in nodes_of(body)):
+        body = _Globals.marked(copy.deepcopy(body))
     body = without_decorators(function, body, names_of, node_of)
     _place_iterators(body)
     give_own_names(body)
@@ -189,19 +187,35 @@ class _Displays(ast.NodeTransformer):
 
 
 class _Globals(ast.NodeTransformer):
-    """Puts `global` where statements assign to globals, and removes it elsewhere."""
+    """Puts `global` in the place of statements that assign to globals, and removes it elsewhere."""
 
     def __init__(self, names: set[str]) -> None:
         self._names = names
 
+    @classmethod
+    def marked(cls, body: Sequence[ast.stmt]) -> list[Any]:
+        """Rewrites the statements of a function, which has its own declarations."""
+        declared = [part.names for part in own_nodes(body) if isinstance(part, ast.Global)]
+        own = cls({*chain.from_iterable(declared)})
+        return [own.visit(statement) for statement in body]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Rewrites a local function."""
+        node.body = self.marked(node.body)
+        return self._marked(node, {node.name})
+
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Rewrites a statement, and those within it."""
         super().generic_visit(node)
-        if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
-            return node
-        names = [] if isinstance(node, ast.Global) else self._names & stored_names([node])
-        is_own = isinstance(node, ast.Global) or bool(names)
-        return ast.copy_location(ast.Global([*names]), node) if is_own else node
+        stored = stored_names([node])
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            stored = {(each.asname or each.name).partition(".")[0] for each in node.names}
+        return self._marked(node, stored) if isinstance(node, ast.stmt) else node
+
+    def _marked(self, node: ast.stmt, stored: set[str]) -> ast.stmt:
+        is_declaration = isinstance(node, ast.Global)
+        names = set() if is_declaration else self._names & stored
+        return ast.copy_location(ast.Global([*names]), node) if is_declaration or names else node
 
 
 def variables_of(code: types.CodeType) -> set[str]:

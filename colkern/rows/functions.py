@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import inspect
+import operator
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -576,6 +579,9 @@ def _called_by(parameter: ast.arg) -> str:
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """Applies the function that an expression names to values."""
+    if not _may_be_repeated(emitter, node):
+        # It is evaluated for each item.
+        emitter.refuse("a function that a call returns is applied: assign it to a variable first")
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
@@ -595,6 +601,32 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     if owner is not None or is_bound:
         return expression(emitter, call_node)
     return rows.invocations.call_of(emitter, call_node, function)
+
+
+def _may_be_repeated(emitter: Emitter, node: ast.AST) -> bool:
+    """Whether an expression changes nothing when it is evaluated."""
+    parts: Iterable[ast.AST | None] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.Lambda):
+        parts = [*node.args.defaults, *node.args.kw_defaults]
+    if isinstance(node, ast.Call):
+        function = known_object(emitter, node.func)
+        if not any(function is each for each in _MAKERS):
+            return False
+    is_named = isinstance(node, ast.NamedExpr)
+    return not is_named and all(_may_be_repeated(emitter, part) for part in parts if part)
+
+
+_MAKERS = (
+    functools.cmp_to_key,
+    functools.partial,
+    getattr,
+    len,
+    operator.attrgetter,
+    operator.itemgetter,
+    operator.methodcaller,
+    re.compile,
+)
+"""Functions that change nothing, and make functions, or defaults of theirs."""
 
 
 def called_function(

@@ -338,11 +338,14 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     if write is not None:
         return write(emitter, node)
     if function in _OF_CONSTANTS:
+        before = emitter.state()
         values = [looked_into(emitter, part) for part in node.args]
         words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
         if (known := _constant_of(function, values, words)) is not None:
             emitter.program.objects.append(known.constant)
             return known
+        # Other code evaluates the arguments.
+        emitter.restore(before)
     if function is functools.partial and needed(emitter, node.args[0]).is_constant:
         arguments, named = arguments_of(emitter, node)
         return bound.partial_of(emitter, *arguments, **named)

@@ -118,6 +118,10 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
         emitter.restore(before)
         emitter.gaps += 1
         emitter.node = node
+        parts = nodes_of(emitter.definition.body)
+        if any(isinstance(part, ast.Global) and part.names for part in parts):
+            # What follows is not compiled, and may assign to a global.
+            emitter.refuse(str(error).partition(" does not compile: ")[2], SharedError)
         reason = str(error).split("\n")[0].partition(" does not compile: ")[2]
         emitter.program.gaps.add(reason)
         emitter.fail(row_values.LEFT, reason)

@@ -608,13 +608,30 @@ def _may_be_repeated(emitter: Emitter, node: ast.AST) -> bool:
     parts: Iterable[ast.AST | None] = ast.iter_child_nodes(node)
     if isinstance(node, ast.Lambda):
         parts = [*node.args.defaults, *node.args.kw_defaults]
-    if isinstance(node, ast.Call):
-        function = known_object(emitter, node.func)
-        if not any(function is each for each in _MAKERS):
-            return False
+    if isinstance(node, ast.Call) and not _makes_function(emitter, node):
+        return False
     is_named = isinstance(node, ast.NamedExpr)
     return not is_named and all(_may_be_repeated(emitter, part) for part in parts if part)
 
+
+def _makes_function(emitter: Emitter, node: ast.Call) -> bool:
+    """Whether a call changes nothing: one of a user's function can only change its arguments."""
+    function = known_object(emitter, node.func)
+    arguments = [*node.args, *(word.value for word in node.keywords)]
+    # Names that are no variables are those of constants.
+    kinds = {name: k.present(value.kind).name for name, value in emitter.env.items()}
+    are_plain = all(
+        kinds.get(part.id, "int") in k.PLAIN
+        if isinstance(part, ast.Name)
+        else type(part) in _OF_PLAIN
+        for part in nodes_of(arguments)
+        if isinstance(part, ast.expr)
+    )
+    is_users = isinstance(function, types.FunctionType) and are_plain
+    return is_users or any(function is each for each in _MAKERS)
+
+
+_OF_PLAIN = (ast.Constant, ast.UnaryOp, ast.BinOp)
 
 _MAKERS = (
     functools.cmp_to_key,

@@ -45,6 +45,12 @@ def of_functions(s: str, n: int) -> tuple[list[int], list[str]]:
     return list(map(s.find, ["a", "b"])), sorted("ba", key=s.find)
 
 
+def of_partial_with_an_effect(s: str, n: int) -> tuple[int, str, list[int]]:
+    numbers = [97, n]
+    least = functools.partial(min, numbers.pop())
+    return least(5), chr(numbers.pop()), numbers
+
+
 def of_partial(s: str, n: int) -> tuple[float, float, int]:
     rounded, most = functools.partial(round, ndigits=n), functools.partial(max, n)
     return rounded(2.345), rounded(2.345, ndigits=1), most(most(1, 7), len(s))
@@ -106,6 +112,7 @@ def reads_on(s: str, n: int) -> tuple[str, list[str]]:
         of_constants,
         of_functions,
         of_partial,
+        of_partial_with_an_effect,
         defaults_are_of_the_definition,
         made_elsewhere,
         composed,
@@ -181,14 +188,43 @@ def counted(n: int) -> int:
     return count() + count()
 
 
+def adder(n: int) -> Callable[[int], int]:
+    return lambda z: z + n
+
+
+def of_a_call_with_an_effect(n: int) -> list[int]:
+    numbers = [1, 2, n]
+    return [*map(adder(numbers.pop()), [1, 2]), *numbers]
+
+
+def of_a_default_with_an_effect(n: int) -> list[int]:
+    numbers = [1, 2, n]
+    return [*sorted([2, 1], key=lambda z, k=numbers.pop(): z * k), *numbers]  # noqa: B008
+
+
+def adder_at_the_end(n: int) -> Callable[[int], int]:
+    try:
+        return lambda z: z + n
+    finally:
+        n = 5
+
+
+def changed_by_finally(n: int) -> int:
+    return adder_at_the_end(n)(1)
+
+
 def compared(n: int) -> bool:
     text = str(n)
     return text.upper == text.upper
 
 
-@pytest.mark.parametrize(
-    "function", [of_a_list, of_a_choice, of_a_generator, changed_later, counted, compared]
-)
+PYTHONS = [
+    of_a_list, of_a_choice, of_a_generator, changed_later, counted, compared,
+    of_a_call_with_an_effect, of_a_default_with_an_effect, changed_by_finally,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", PYTHONS)
 def test_functions_whose_variables_mean_something_else_where_they_are_called(
     function: Callable[[int], Any],
 ) -> None:
@@ -226,3 +262,26 @@ def counts_some(s: str) -> int:
 def test_no_row_is_left_to_python_for_a_global_that_others_read() -> None:
     with pytest.raises(ck.CompileError, match="an assignment to a global name"):
         ck.udf(counts_some)
+
+
+def counts_after_another(s: str) -> int:
+    global CALLS
+    if s == "a":
+        open("/dev/null").close()
+        CALLS = 1
+    return CALLS
+
+
+def defines_a_global(s: str) -> str:
+    global share
+
+    def share() -> str:
+        return s
+
+    return s
+
+
+@pytest.mark.parametrize("function", [counts_after_another, defines_a_global])
+def test_a_global_may_be_assigned_to_anywhere(function: Callable[[str], Any]) -> None:
+    with pytest.raises(ck.CompileError):
+        ck.udf(function)

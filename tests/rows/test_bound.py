@@ -199,7 +199,8 @@ def of_a_call_with_an_effect(n: int) -> list[int]:
 
 def of_a_default_with_an_effect(n: int) -> list[int]:
     numbers = [1, 2, n]
-    return [*sorted([2, 1], key=lambda z, k=numbers.pop(): z * k), *numbers]  # noqa: B008
+    ordered = sorted([2, 1], key=lambda z, k=numbers.pop(): z * k)  # type: ignore[misc]  # noqa: B008
+    return [*ordered, *numbers]
 
 
 def adder_at_the_end(n: int) -> Callable[[int], int]:

@@ -321,7 +321,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     def _forget(self) -> None:
         """Forget plans, since globals or outer variables have changed since they were made.
 
-        Changes deeper inside a container are not noticed, nor equal numbers of items in a large one.
+        Changes of an item of a large container are not noticed if the number of items is the same.
         """
         with self._planning:
             self._meanings = Meanings()

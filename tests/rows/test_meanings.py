@@ -1,0 +1,117 @@
+"""A function is compiled again once an item, a field or an attribute that it reads outside has changed."""
+
+from __future__ import annotations
+
+import functools
+from array import array
+from collections import ChainMap, UserDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import colkern as ck
+
+FIRST = [1, 2]
+NESTED = {"items": [1, 2]}
+IN_TUPLE = ([1, 2], 3)
+QUEUE = deque([1, 2])
+NUMBERS = array("q", [1, 2])
+BYTES = bytearray([1, 2])
+WORDS = np.array([1, 2])
+CHAIN = ChainMap({"k": 1}, {})
+OF_USERS = UserDict(k=1)
+TOTAL = functools.partial(functools.partial(sum, FIRST), 1)
+ITEM = FIRST.__getitem__
+
+
+class Texts(list[int]):
+    """A list of a class of its own."""
+
+
+OWN_LIST = Texts([1, 2])
+
+
+class Rate:
+    """Fields, a container among them, and a method."""
+
+    shared: ClassVar = [1]
+
+    def __init__(self) -> None:
+        self.value = 1
+        self.table = {"k": [1]}
+
+    def of(self, n: int) -> int:
+        return self.value * n
+
+    @property
+    def first(self) -> int:
+        return self.shared[0]
+
+
+RATE, IN_LIST = Rate(), [Rate()]
+OF_RATE = RATE.of
+
+
+@dataclass(slots=True)
+class Slot:
+    """A field without a dictionary."""
+
+    value: int
+
+
+SLOT = Slot(1)
+
+
+def by_default(n: int, items: list[int] = FIRST) -> int:
+    return items[0] + n
+
+
+def put(owner: Any, key: Any) -> Callable[[int], None]:
+    return lambda value: owner.__setitem__(key, value)
+
+
+def assign(owner: Any, name: str) -> Callable[[int], None]:
+    return lambda value: setattr(owner, name, value)
+
+
+CASES: list[tuple[Callable[[int], int], Callable[[int], None]]] = [
+    (lambda n: NESTED["items"][0] + n, put(NESTED["items"], 0)),
+    (lambda n: IN_TUPLE[0][0] + n, put(IN_TUPLE[0], 0)),
+    (lambda n: QUEUE[0] + n, put(QUEUE, 0)),
+    (lambda n: NUMBERS[0] + n, put(NUMBERS, 0)),
+    (lambda n: BYTES[0] + n, put(BYTES, 0)),
+    (lambda n: int(WORDS[0]) + n, put(WORDS, 0)),
+    (lambda n: CHAIN["k"] + n, put(CHAIN.maps[0], "k")),
+    (lambda n: OF_USERS["k"] + n, put(OF_USERS, "k")),
+    (lambda n: OWN_LIST[0] + n, put(OWN_LIST, 0)),
+    (lambda n: TOTAL() + n, put(FIRST, 0)),
+    (lambda n: ITEM(0) + n, put(FIRST, 0)),
+    (lambda n: by_default(n), put(FIRST, 0)),
+    (lambda n: RATE.table["k"][0] + n, put(RATE.table["k"], 0)),
+    (lambda n: OF_RATE(n), assign(RATE, "value")),
+    (lambda n: RATE.first + n, put(Rate.shared, 0)),
+    (lambda n: IN_LIST[0].value + n, assign(IN_LIST[0], "value")),
+    (lambda n: SLOT.value + n, assign(SLOT, "value")),
+]
+
+
+@pytest.mark.parametrize(("function", "change"), CASES)
+def test_a_change_outside_is_seen(
+    function: Callable[[int], int], change: Callable[[int], None]
+) -> None:
+    compiled = ck.udf(function)
+    for value in (1, 7, 1):
+        change(value)
+        assert compiled(ck.array([3])).to_pylist() == [function(3)]
+
+
+def test_a_field_that_the_function_does_not_read_may_hold_anything() -> None:
+    rate: Any = Rate()
+    rate.table["self"] = [rate, NESTED, np.zeros(1 << 20), Rate, ck.array([1])]
+    compiled = ck.udf(lambda n: rate.value + n)
+    for value in (1, 2):
+        rate.value = value
+        assert compiled(ck.array([3])).to_pylist() == [value + 3]

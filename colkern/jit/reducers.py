@@ -24,7 +24,7 @@ from colkern.jit.column_function import (
     require_one_length,
 )
 from colkern.jit.signatures import Signature, signature_of
-from colkern.operations.grouping import Groups, group_rows
+from colkern.operations.grouping import Groups, key_groups
 from colkern.rows.encoded import decoded
 from colkern.rows.front import Sources
 from colkern.rows.reductions import Functions, PythonReduction, Reduction
@@ -93,7 +93,7 @@ class Reducer(ColumnFunction["AnyReduction"]):
         for name, key in keys.items():
             require_on_host(name, key, self.KIND)
         require_one_length([self._names[0], *keys], [arrays[0], *keys.values()])
-        groups = group_rows(list(keys.values()))
+        groups = key_groups(list(keys.values()))
         results = self._reduced(plan, arrays, length, groups)
         parts = [groups.keys(key) for key in keys.values()]
         return RecordBatch.from_arrays([*parts, results], [*keys, self.name])

@@ -17,7 +17,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows
-from colkern.operations.key_groups import first_rows, key_groups
+from colkern.operations.grouping import first_rows, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions
 from colkern.operations.sorting import SortKey, drop_nulls, few_counts, ordered_positions

@@ -30,7 +30,7 @@ from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls
 from colkern.operations.decimal_arithmetic import sum_digits, wide_decimals
 from colkern.operations.encodings import decoded
-from colkern.operations.key_groups import integer_codes, key_groups
+from colkern.operations.grouping import integer_codes, key_groups
 from colkern.operations.moving import to_device
 from colkern.operations.null_filling import coalesce
 from colkern.operations.operands import integers, validity_of

@@ -18,8 +18,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.chunks import one_batch
 from colkern.operations.devices import device_of, one_device
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
-from colkern.operations.grouping import Groups
-from colkern.operations.key_groups import key_groups
+from colkern.operations.grouping import Groups, key_groups
 from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take

@@ -27,8 +27,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.devices import device_of
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows
-from colkern.operations.grouping import Groups
-from colkern.operations.key_groups import integer_codes, key_groups
+from colkern.operations.grouping import Groups, integer_codes, key_groups
 from colkern.operations.number_words import number_words
 from colkern.operations.operands import integers
 from colkern.operations.position_checks import require_valid

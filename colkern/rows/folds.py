@@ -308,7 +308,7 @@ class Fold:
         loop = self._loops[groups is not None]
         passed = list(inputs.passed)
         if groups is not None:
-            # The loop is compiled for read-only arrays, like those of `group_rows`.
+            # The loop is compiled for read-only arrays, whatever those of the groups are.
             passed.append(groups.view())
             passed[-1].flags.writeable = False
         at, behind, count = start, -1, 1

@@ -30,7 +30,7 @@ from colkern.interchange import import_array
 from colkern.jit import Reducer, reducer
 from colkern.layouts import Role
 from colkern.operations import dictionary_encode
-from colkern.operations.grouping import group_rows
+from colkern.operations.grouping import key_groups
 from colkern.operations.moving import to_device
 from colkern.rows import arguments, reductions, state_memory
 from colkern.rows.encoded import decoded
@@ -877,10 +877,10 @@ def test_a_row_is_a_struct_and_may_have_nulls_within() -> None:
 def test_states_of_groups_that_travel_have_64_bits() -> None:
     values, keys = column([2**62, 2**62, 1]), column([1, 1, 2])
     reduction = total_of_integers.plan(s.int64())
-    groups = group_rows([keys])
+    groups = key_groups([keys])
     with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
         reduction.group_states([values], 3, groups)
-    states = np.concatenate([reduction.group_states([values[1:]], 2, group_rows([keys[1:]]))] * 2)
+    states = np.concatenate([reduction.group_states([values[1:]], 2, key_groups([keys[1:]]))] * 2)
     runs = states[[0, 2, 1, 3]]
     with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
         reduction.results_of_states(runs, np.array([0, 2, 4]))

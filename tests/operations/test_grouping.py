@@ -18,7 +18,7 @@ from colkern.arrays import Array
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import UnsupportedError
 from colkern.operations import dictionaries, dictionary_encode
-from colkern.operations.grouping import group_rows
+from colkern.operations.grouping import key_groups
 
 
 def look_of(value: Any) -> str:
@@ -36,7 +36,7 @@ def expected_groups(rows: list[Any]) -> tuple[list[int], list[int]]:
 
 
 def check(columns: list[Array]) -> None:
-    result = group_rows(columns)
+    result = key_groups(columns)
     rows = list(zip(*[column.to_pylist() for column in columns], strict=True))
     assert (result.numbers.tolist(), result.firsts.tolist()) == expected_groups(rows)
     for column in columns:
@@ -73,7 +73,7 @@ def test_equal_floats_are_one_value_wherever_they_are(type_: pa.DataType) -> Non
         return [(0, value)] if pa.types.is_map(type_) else [value]
 
     values = list(map(whole, [0.0, math.nan, -0.0, None, -math.nan, 1.5, -0.0]))
-    result = group_rows([from_pyarrow(pa.array(values, type_))])
+    result = key_groups([from_pyarrow(pa.array(values, type_))])
     assert result.numbers.tolist() == [0, 1, 0, 2, 1, 3, 0]
 
 
@@ -114,7 +114,7 @@ def test_groups_of_several_columns_are_those_of_tuples(rows: list[Any]) -> None:
 def test_null_indices_and_indices_of_null_are_one_group_and_values_may_repeat() -> None:
     indices = pa.array([0, 1, None, 2, 3, 1], pa.int8())
     twice = pa.DictionaryArray.from_arrays(indices, pa.array(["x", None, "x", "y"]))
-    actual = group_rows([from_pyarrow(twice)])
+    actual = key_groups([from_pyarrow(twice)])
     assert actual.numbers.tolist() == [0, 1, 1, 0, 2, 1]
 
 
@@ -123,13 +123,13 @@ def test_what_stands_under_a_null_is_not_looked_at() -> None:
     hidden = pa.ListArray.from_buffers(
         pa.list_(pa.int64()), 3, [pa.py_buffer(b"\x02"), offsets], children=[pa.array([1, 2, 3])]
     )
-    assert group_rows([from_pyarrow(hidden)]).numbers.tolist() == [0, 1, 0]
+    assert key_groups([from_pyarrow(hidden)]).numbers.tolist() == [0, 1, 0]
 
 
 def test_unions_are_refused() -> None:
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
     with pytest.raises(UnsupportedError, match="union"):
-        group_rows([from_pyarrow(union)])
+        key_groups([from_pyarrow(union)])
 
 
 def test_one_group_beside_another_column() -> None:

@@ -17,7 +17,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.interchange import import_array
 from colkern.jit import Reducer
-from colkern.operations.grouping import Groups, group_rows
+from colkern.operations.grouping import Groups, key_groups
 from colkern.rows.reductions import Reduction
 from colkern.rows.states import Words
 from colkern.spark.functions import compiling
@@ -194,7 +194,7 @@ class States:
                 for part in self._parts:
                     part.function.compile(*part.types)
             self._left_rows = [LeftRows(part.function) for part in self._parts]
-        groups = group_rows(ours[: self._keys])
+        groups = key_groups(ours[: self._keys])
         words = np.hstack([part.states(ours, groups) for part in self._parts])
         others = np.ones(len(columns[0]), np.bool_)
         others[groups.firsts] = False

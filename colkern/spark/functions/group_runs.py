@@ -19,7 +19,7 @@ from colkern.jit import Generator, Reducer
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations import cast, concat, list_flatten, list_parent_indices
-from colkern.operations.grouping import group_rows
+from colkern.operations.grouping import key_groups
 from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
 from colkern.spark.functions.compiling import LeftRows
@@ -46,7 +46,7 @@ class Runs:
 
 def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Runs]:
     """Yields whole groups of rows with the same keys, each as soon as its last row is known."""
-    # Keys are the first columns, compared as in `group_rows`; rows with the same keys are adjacent. A batch
+    # Keys are the first columns, compared as in `key_groups`; rows with the same keys are adjacent. A batch
     # is copied if it continues a group of an earlier one; at most one group is kept for the next batch.
     begun = _Begun()
     for columns in batches:
@@ -95,10 +95,10 @@ class _Begun:
 def _starts(before: Sequence[Array], keys: Sequence[Array]) -> Offsets:
     """Returns the rows at which a group begins; `before` has the keys of the row before, if any."""
     if not before:
-        numbers = group_rows(keys).numbers
+        numbers = key_groups(keys).numbers
         return np.concatenate(([0], _changes(numbers) + 1))
     following = [concat(pair) for pair in zip(before, keys, strict=True)]
-    return _changes(group_rows(following).numbers)
+    return _changes(key_groups(following).numbers)
 
 
 def _changes(numbers: NDArray[np.uint32]) -> Offsets:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from types import MethodType
-from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from colkern import schema as s
 from colkern.arrays import (
@@ -25,7 +25,6 @@ from colkern.arrays import (
     Table,
     Tabular,
 )
-from colkern.arrays.slots import Values
 from colkern.errors import UnsupportedError
 from colkern.extensions.canonical import text_of
 from colkern.habits import OF_COLUMNS, OF_TABLES
@@ -33,11 +32,7 @@ from colkern.names import Elsewhere
 from colkern.type_trees import DataType, Field
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-    from typing_extensions import CapsuleType
-
     from colkern.arrays.tabular import Keys as KeysOfRows
-    from colkern.memory import Items
     from colkern.operations import GroupBy
     from colkern.operations.joining import JoinType, Keys
     from colkern.operations.sorting import Order, Placement, SortKeys
@@ -65,8 +60,13 @@ class _Late:
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.function(*args, **kwargs)
 
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
-        return self.function if instance is None else MethodType(self.function, instance)
+    def __get__(self, instance: object, owner: type) -> Callable[..., Any]:
+        function = self.function
+        # From now on, classes have the function itself.
+        for kind in owner.__mro__:
+            for name in [name for name, value in vars(kind).items() if value is self]:
+                setattr(kind, name, function)
+        return function if instance is None else MethodType(function, instance)
 
 
 field_of_arrow: Callable[[object], Field] = _Late("colkern.interchange", "import_field")
@@ -90,41 +90,6 @@ def schema_capsule(
 # Values
 
 
-def array_to_pylist(self: Array) -> Values:
-    """The values as Python objects; see `colkern.arrays.values.to_pylist`."""
-    from colkern.arrays.values import to_pylist
-
-    return to_pylist(self)
-
-
-def array_to_numpy(self: Array, dtype: DTypeLike | None = None, copy: bool | None = None) -> Items:
-    """The values for NumPy; see `colkern.arrays.values.to_numpy`."""
-    from colkern.arrays.values import to_numpy
-
-    return to_numpy(self, dtype, copy)
-
-
-def array_equals(self: Array, other: Array) -> bool:
-    """Whether both have the same type and the same values; see `colkern.arrays.equality.equals`."""
-    from colkern.arrays.equality import equals
-
-    return other.equals(self) if isinstance(other, ChunkedArray) else equals(self, other)
-
-
-def chunked_equals(self: ChunkedArray, other: Array | ChunkedArray) -> bool:
-    """Whether both have the same type and the same values, in whatever chunks; as for arrays."""
-    from colkern.arrays.equality import equals_by_chunks
-
-    return equals_by_chunks(self, other)
-
-
-def chunked_to_numpy(
-    self: ChunkedArray, dtype: DTypeLike | None = None, copy: bool | None = None
-) -> Items:
-    """The values of the joined chunks for NumPy; see `colkern.arrays.values.to_numpy`."""
-    return array_to_numpy(combine_chunks(self), dtype, copy)
-
-
 def validate(
     self: Array | RecordBatch, *, full: bool = False, skip: Collection[TypeRule] = ()
 ) -> None:
@@ -146,76 +111,12 @@ def array_reduce(self: Array) -> tuple[object, ...]:
 # Interchange
 
 
-def array_capsules(
-    self: Array | RecordBatch, requested_schema: object = None
-) -> tuple[object, object]:
-    """The array, or the batch as a struct array, as `arrow_schema` and `arrow_array` capsules.
+def stream_capsule(self: RecordBatch | Table, requested_schema: object = None) -> object:
+    """The batches as an `arrow_array_stream` capsule; nothing is copied."""
+    from colkern.interchange import export_stream
 
-    Nothing is copied.
-    """
-    from colkern.interchange import export_array, export_batch
-
-    if isinstance(self, RecordBatch):
-        return export_batch(self, requested_schema)
-    return export_array(self, requested_schema)
-
-
-def device_array_capsules(
-    self: Array | RecordBatch, requested_schema: object = None, **kwargs: object
-) -> tuple[object, object]:
-    """As `__arrow_c_array__`, as `arrow_schema` and `arrow_device_array` capsules; nothing is copied."""
-    from colkern.interchange import export_device_array, export_device_batch
-
-    if isinstance(self, RecordBatch):
-        return export_device_batch(self, requested_schema, **kwargs)
-    return export_device_array(self, requested_schema, **kwargs)
-
-
-def stream_capsule(
-    self: ChunkedArray | RecordBatch | Table | RecordBatchStream, requested_schema: object = None
-) -> object:
-    """The chunks, or the batches, as an `arrow_array_stream` capsule; nothing is copied."""
-    from colkern.interchange import export_chunks, export_stream
-
-    if isinstance(self, ChunkedArray):
-        return export_chunks(self, requested_schema)
-    if isinstance(self, RecordBatchStream):
-        return export_stream(self, requested_schema)
     batches = self.batches if isinstance(self, Table) else (self,)
     return export_stream(RecordBatchStream(self.schema, batches), requested_schema)
-
-
-def device_stream_capsule(
-    self: RecordBatchStream, requested_schema: object = None, **kwargs: object
-) -> object:
-    """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
-
-    The capsule names the kind of device. If the stream does not know it, the first batch is made now.
-    """
-    from colkern.interchange import export_device_stream
-
-    return export_device_stream(self, requested_schema, **kwargs)
-
-
-def array_to_dlpack(
-    self: Array,
-    *,
-    stream: int | None = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[SupportsInt, int] | None = None,
-    copy: bool | None = None,
-) -> CapsuleType:
-    """The values as a DLPack tensor; see `colkern.interchange.export_tensor`. Not copied.
-
-    Raises:
-        BufferError: If the array is not of integers or floats, has nulls, or the consumer's wishes
-            cannot be met.
-    """
-    from colkern.interchange import export_tensor
-
-    return export_tensor(
-        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
-    )
 
 
 def dlpack_device(self: Array) -> tuple[int, int]:
@@ -306,14 +207,6 @@ def filter_rows(self: Rows, mask: object) -> Rows:
     from colkern.operations import filter
 
     rows: Rows = filter(self, column_for(self, mask))
-    return rows
-
-
-def take_rows(self: Rows, indices: object) -> Rows:
-    """The rows at positions; see `colkern.take`."""
-    from colkern.operations import take
-
-    rows: Rows = take(self, indices)
     return rows
 
 
@@ -532,10 +425,6 @@ def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
     return batch_type(self.schema) if isinstance(self, RecordBatch) else stream_type(self.schema)
 
 
-_CAPSULES = {
-    "__arrow_c_array__": array_capsules,
-    "__arrow_c_device_array__": device_array_capsules,
-}
 _SCHEMA = {"__arrow_c_schema__": schema_capsule}
 _COMPILED = {"_numba_type_": property(numba_type)}
 _OF_DATA = {
@@ -548,6 +437,14 @@ _OF_DATA = {
     "to_polars": to_polars,
 }
 """The methods of columns and of tables."""
+_OF_COLUMNS = {
+    **_OF_DATA,
+    "__repr__": _Late("colkern.arrays.display", "column_repr"),
+    "equals": _Late("colkern.arrays.equality", "equals"),
+    "to_numpy": _Late("colkern.arrays.values", "to_numpy"),
+    "__array__": _Late("colkern.arrays.values", "to_numpy"),
+    "__array_ufunc__": of_numpy,
+}
 
 METHODS: Mapping[type, Mapping[str, Any]] = {
     DataType: {**_SCHEMA, "of": staticmethod(s.as_type)},
@@ -555,39 +452,29 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
     s.Extension: {"_spelled": text_of},
     Array: {
-        **_OF_DATA,
-        **_CAPSULES,
+        **_OF_COLUMNS,
         **_COMPILED,
-        "to_pylist": array_to_pylist,
-        "equals": array_equals,
+        "to_pylist": _Late("colkern.arrays.values", "to_pylist"),
         "validate": validate,
-        "__repr__": _Late("colkern.arrays.display", "column_repr"),
-        "to_numpy": array_to_numpy,
         "__reduce__": array_reduce,
-        "__array__": array_to_numpy,
-        "__array_ufunc__": of_numpy,
-        "__dlpack__": array_to_dlpack,
+        "__arrow_c_array__": _Late("colkern.interchange", "export_array"),
+        "__arrow_c_device_array__": _Late("colkern.interchange", "export_device_array"),
+        "__dlpack__": _Late("colkern.interchange", "export_tensor"),
         "__dlpack_device__": dlpack_device,
         "__cuda_array_interface__": property(cuda_array_interface),
     },
     ChunkedArray: {
-        **_OF_DATA,
+        **_OF_COLUMNS,
         "combine_chunks": combine_chunks,
-        "equals": chunked_equals,
-        "__array__": chunked_to_numpy,
-        "__array_ufunc__": of_numpy,
-        "to_numpy": chunked_to_numpy,
-        "__repr__": _Late("colkern.arrays.display", "column_repr"),
-        "__arrow_c_stream__": stream_capsule,
+        "__arrow_c_stream__": _Late("colkern.interchange", "export_chunks"),
     },
     Tabular: {
         **_OF_DATA,
         "__repr__": _Late("colkern.arrays.display", "rows_repr"),
         "filter": filter_rows,
-        "take": take_rows,
         **{
             name: _Late("colkern.operations", name)
-            for name in ("describe", "drop_null", "explode", "join_asof", "unique")
+            for name in ("describe", "drop_null", "explode", "join_asof", "take", "unique")
         },
         "with_column": with_column,
         "fill_null": fill_rows,
@@ -603,17 +490,18 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "__arrow_c_stream__": stream_capsule,
     },
     RecordBatch: {
-        **_CAPSULES,
         **_COMPILED,
         "validate": validate,
+        "__arrow_c_array__": _Late("colkern.interchange", "export_batch"),
+        "__arrow_c_device_array__": _Late("colkern.interchange", "export_device_batch"),
         "from_struct_array": classmethod(from_structs),
     },
     Table: {"combine_chunks": combine_chunks, "from_struct_array": classmethod(from_structs)},
     RecordBatchStream: {
         **_SCHEMA,
         **_COMPILED,
-        "__arrow_c_stream__": stream_capsule,
-        "__arrow_c_device_stream__": device_stream_capsule,
+        "__arrow_c_stream__": _Late("colkern.interchange", "export_stream"),
+        "__arrow_c_device_stream__": _Late("colkern.interchange", "export_device_stream"),
     },
 }
 """Class → name → what is bound to it."""

@@ -23,7 +23,8 @@ from colkern.schema import DataType, Dictionary, same_type
 from colkern.targets import target_of
 
 if TYPE_CHECKING:
-    from colkern import methods
+    from colkern import interchange, methods
+    from colkern.arrays import equality, values
     from colkern.arrays.tabular import Chosen
 
 _new = object.__new__
@@ -73,16 +74,15 @@ class Array(Column):
     )
 
     if TYPE_CHECKING:
-        to_pylist = methods.array_to_pylist
-        equals = methods.array_equals
+        to_pylist = values.to_pylist
+        equals = equality.equals
         validate = methods.validate
-        __array__ = methods.array_to_numpy
-        to_numpy = methods.array_to_numpy
-        __dlpack__ = methods.array_to_dlpack
+        __array__ = to_numpy = values.to_numpy
+        __dlpack__ = interchange.export_tensor
         __dlpack_device__ = methods.dlpack_device
         __cuda_array_interface__ = property(methods.cuda_array_interface)
-        __arrow_c_array__ = methods.array_capsules
-        __arrow_c_device_array__ = methods.device_array_capsules
+        __arrow_c_array__ = interchange.export_array
+        __arrow_c_device_array__ = interchange.export_device_array
 
     # For an array without buffers of its own, once asked for.
     _device: Device

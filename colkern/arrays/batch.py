@@ -18,7 +18,7 @@ from colkern.names import PublicNames
 from colkern.schema import Field, Schema, same_type
 
 if TYPE_CHECKING:
-    from colkern import methods
+    from colkern import interchange, methods
     from colkern.arrays.chunked import ChunkedArray
     from colkern.arrays.tabular import Chosen
 
@@ -51,8 +51,8 @@ class RecordBatch(Tabular):
         from_struct_array: ClassVar[Callable[[Array | ChunkedArray], RecordBatch]]
         validate = methods.validate
         __arrow_c_schema__ = methods.schema_capsule
-        __arrow_c_array__ = methods.array_capsules
-        __arrow_c_device_array__ = methods.device_array_capsules
+        __arrow_c_array__ = interchange.export_batch
+        __arrow_c_device_array__ = interchange.export_device_batch
         __arrow_c_stream__ = methods.stream_capsule
 
     # The record for compiled code (colkern.jit.views.records), once it is made.
@@ -212,8 +212,8 @@ class RecordBatchStream(PublicNames):
 
     if TYPE_CHECKING:
         __arrow_c_schema__ = methods.schema_capsule
-        __arrow_c_stream__ = methods.stream_capsule
-        __arrow_c_device_stream__ = methods.device_stream_capsule
+        __arrow_c_stream__ = interchange.export_stream
+        __arrow_c_device_stream__ = interchange.export_device_stream
 
     def __init__(
         self, schema: Schema, batches: Iterable[RecordBatch], device: Device | None = None

@@ -16,7 +16,8 @@ from colkern.schema import DataType, same_type
 if TYPE_CHECKING:
     from typing import Self
 
-    from colkern import methods
+    from colkern import interchange, methods
+    from colkern.arrays import equality, values
     from colkern.arrays.slots import Values
     from colkern.arrays.tabular import Chosen
 
@@ -37,10 +38,9 @@ class ChunkedArray(Column):
 
     if TYPE_CHECKING:
         combine_chunks = methods.combine_chunks
-        equals = methods.chunked_equals
-        to_numpy = methods.chunked_to_numpy
-        __array__ = methods.chunked_to_numpy
-        __arrow_c_stream__ = methods.stream_capsule
+        equals = equality.equals
+        __array__ = to_numpy = values.to_numpy
+        __arrow_c_stream__ = interchange.export_chunks
 
     def __init__(self, chunks: Sequence[Array], type: DataType | None = None) -> None:
         if type is None:

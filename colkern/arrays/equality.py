@@ -44,8 +44,8 @@ _compare: Dispatch[LayoutKind, _Comparer] = by_layout("equality")
 """Layout → a comparer of valid slots; its arguments are those of `equal_slots`."""
 
 
-def equals(a: Array, b: Array) -> bool:
-    """Whether both arrays have the same type and the same values, as in pyarrow.
+def equals(a: Array | ChunkedArray, b: Array | ChunkedArray) -> bool:
+    """Whether both columns have the same type and the same values, as in pyarrow, in whatever chunks.
 
     Types are compared by `colkern.schema.same_type`. Nulls equal nulls. NaN equals nothing, 0.0 equals
     -0.0. Dictionary arrays are equal if both their indices and their dictionaries are: the same values
@@ -55,17 +55,14 @@ def equals(a: Array, b: Array) -> bool:
         InvalidArrowError: If an offset, an index, a type id or a run end is bad, with the slot.
         ValueError: If the bytes are not in host memory.
     """
-    require_host(a, "a")
-    require_host(b, "b")
+    if isinstance(a, Array):
+        require_host(a, "a")
+    if isinstance(b, Array):
+        require_host(b, "b")
     if a.length != b.length or not same_type(a.type, b.type):
         return False
-    return equal_slots(a, all_slots(a), b, all_slots(b))
-
-
-def equals_by_chunks(a: Array | ChunkedArray, b: Array | ChunkedArray) -> bool:
-    """`equals` for columns in chunks, which may be cut at different places."""
-    if a.length != b.length or not same_type(a.type, b.type):
-        return False
+    if isinstance(a, Array) and isinstance(b, Array):
+        return equal_slots(a, all_slots(a), b, all_slots(b))
     sides = cut_alike([chunks_of(a), chunks_of(b)])
     return all(equals(left, right) for left, right in zip(*sides, strict=True))
 

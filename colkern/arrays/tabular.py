@@ -42,6 +42,7 @@ class Tabular(PublicNames):
         describe: Callable[[], Self]
         drop_null: Callable[..., Self]
         explode: Callable[..., Self]
+        take: Callable[..., Self]
         join_asof: Callable[..., Self]
         unique: Callable[..., Self]
         write_csv: Callable[..., None]
@@ -53,7 +54,6 @@ class Tabular(PublicNames):
         top_k = methods.top_rows
         write_ipc = methods.write_ipc
         filter = methods.filter_rows
-        take = methods.take_rows
         sort_by = methods.sort_by
         group_by = methods.group_rows
         join = methods.join_rows

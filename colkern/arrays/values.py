@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, ChunkedArray
 from colkern.arrays.extension_values import booleans, presenter_of
 from colkern.arrays.slots import (
     Slots,
@@ -72,8 +72,10 @@ class MonthDayNano(NamedTuple):
     nanoseconds: int
 
 
-def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = None) -> Items:
-    """The values of an array as a NumPy array of shape `(len(array),)`, equal to those of `to_pylist`.
+def to_numpy(
+    array: Array | ChunkedArray, dtype: DTypeLike | None = None, copy: bool | None = None
+) -> Items:
+    """The values of a column as a NumPy array of shape `(len(array),)`, equal to those of `to_pylist`.
 
     Integers, floats, booleans, and timestamps, times and durations in `ns` without nulls have NumPy's
     type. They are read-only and not copied, except booleans and encoded arrays. All other arrays become
@@ -81,7 +83,7 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
     value the room of the longest, and drop zero bytes at the end.
 
     Args:
-        array: An array in host memory.
+        array: A column in host memory, whose chunks are joined.
         dtype: Another type, to which NumPy converts the values; None for the above.
             `np.asarray(array, "U")` does not pass `dtype` here, as it has no length: NumPy then writes
             'None' for each null. For an error instead, give a length, as in `"U10"`.
@@ -93,17 +95,18 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
             nulls and `dtype` has no value for them. NumPy's own errors, if it cannot convert a value.
         InvalidArrowError: As `to_pylist`.
     """
-    require_host(array, "array")
-    own = _numpy_dtype(array.type)
+    whole: Array = array.combine_chunks() if isinstance(array, ChunkedArray) else array
+    require_host(whole, "array")
+    own = _numpy_dtype(whole.type)
     # Booleans are bits; encoded arrays have no items for their values.
-    as_items = own is not None and own.kind != "b" and array.layout.kind is LayoutKind.FIXED_SIZE
-    if own is not None and as_items and not array.null_count:
-        items = array.items(Role.DATA).view(own)
+    as_items = own is not None and own.kind != "b" and whole.layout.kind is LayoutKind.FIXED_SIZE
+    if own is not None and as_items and not whole.null_count:
+        items = whole.items(Role.DATA).view(own)
         items.flags.writeable = False
         return np.array(items, dtype, copy=copy)
     if copy is False:
-        raise ValueError(f"array: values of {array.type}, or with nulls, become NumPy's by a copy")
-    values = to_pylist(array)
+        raise ValueError(f"array: values of {whole.type}, or with nulls, become NumPy's by a copy")
+    values = to_pylist(whole)
     nulls = sum(value is None for value in values)
     if own is None or nulls:
         # `np.array` would look into the values: it takes lists of one length for a matrix.
@@ -114,7 +117,7 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
         return items
     if own is None and np.dtype(dtype) != object and any(isinstance(v, _NESTED) for v in values):
         raise TypeError(
-            f"dtype: values of {array.type} are nested and have no NumPy type, so they cannot become "
+            f"dtype: values of {whole.type} are nested and have no NumPy type, so they cannot become "
             f"{dtype}; leave dtype out for Python objects"
         )
     if nulls and not _has_null(np.dtype(dtype)):

@@ -213,11 +213,6 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
     of_column = bool(parameters) and str(parameters[0].annotation).startswith("Array")
     own = Operation(name, function, called, kind, combine, of_column, heading)
     OPERATIONS[name] = own
-    # A method that waits for this package to be imported has the package's name.
-    if of_column and function.__module__.startswith(
-        getattr(vars(Column).get(name), "__module__", "-")
-    ):
-        setattr(Column, name, called)
     return typing.cast(_Function, called)
 
 

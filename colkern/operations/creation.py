@@ -9,10 +9,10 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import LimitExceededError
 from colkern.layouts import ChildLength, LayoutKind, layout
 from colkern.memory import HOST, Device
 from colkern.operations.arguments import operation
+from colkern.operations.run_search import require_run_ends
 from colkern.targets import filled, target_of
 
 
@@ -68,7 +68,6 @@ def _child_lengths(rule: ChildLength, storage: s.DataType, length: int) -> list[
 def _one_run(length: int, storage: s.RunEndEncoded, device: Device) -> Array:
     target = target_of(device)
     kind = layout(storage.run_ends_field.type).buffers[1].dtype
-    if length > np.iinfo(kind).max:
-        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
+    require_run_ends(length, kind)
     ends = target.table([length][:length], kind)
     return Array(storage.run_ends_field.type, len(ends), [None, target.buffer(ends)], null_count=0)

@@ -10,7 +10,6 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import bitmap_of
-from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -18,6 +17,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.operands import kept_type
+from colkern.operations.patterns import require_room
 from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import null_outside, with_nulls_of
 from colkern.targets import NOWHERE, DType, Items
@@ -126,8 +126,7 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     size = array.type.storage.list_size
     total = array.length * size
     dtype = _OFFSETS[large]
-    if total > most_of(dtype):
-        raise _too_many(total)
+    require_room(total, dtype, "elements")
     out = slots.target.output(array.length + 1, dtype)
     slots.target.map(offsets.even_offsets, len(out), 0, size, out)
     kind = kept_type(s.large_list if large else s.list_, array.type.storage.value_field)
@@ -176,10 +175,6 @@ def _accepted(array: Array, types: tuple[type[s.DataType], ...], names: str) -> 
     return type_
 
 
-def _too_many(count: int) -> LimitExceededError:
-    return LimitExceededError(f"{count} elements do not fit offsets of int32; use 64 bits")
-
-
 def _even_starts(slots: Lists, size: int) -> Items:
     """The offsets of lists that all have `size` elements."""
     own = slots.offsets.dtype
@@ -224,10 +219,8 @@ def _copied_evenly(slots: Lists, size: int) -> Array:
 def _resized_offsets(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
     target = slots.target
     ((first, last),) = target.ends(slots.offsets)
-    most = most_of(dtype)
-    if last - first > most:
-        raise _too_many(last - first)
-    base = first if last > most else 0
+    require_room(last - first, dtype, "elements")
+    base = first if last > most_of(dtype) else 0
     out = target.output(len(slots.offsets), dtype)
     target.map(offsets.rebase_offsets, len(out), slots.offsets, base, out)
     return [target.buffer(out)], slots.elements(base, last)
@@ -235,8 +228,7 @@ def _resized_offsets(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], A
 
 def _resized_views(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
     target, child, count = slots.target, slots.child, slots.array.length
-    if child.length > most_of(dtype):
-        raise _too_many(child.length)
+    require_room(child.length, dtype, "elements")
     # Under nulls there may be numbers that do not fit.
     sizes = target.output(count, dtype)
     target.map(lists.list_lengths, count, *slots.args, sizes)

@@ -30,13 +30,12 @@ def measure(
     return offsets, total
 
 
-def require_room(total: int, dtype: ItemType) -> None:
+def require_room(total: int, dtype: ItemType, what: str = "bytes or elements") -> None:
     """Raise `LimitExceededError` if a total does not fit offsets of a dtype."""
     offsets = np.dtype(dtype)
     if total.bit_length() >= 8 * offsets.itemsize:
         raise LimitExceededError(
-            f"{total} bytes or elements do not fit offsets of {offsets}; "
-            f"use the large form of the type"
+            f"{total} {what} do not fit offsets of {offsets}; use the large form of the type"
         )
 
 

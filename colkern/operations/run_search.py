@@ -81,7 +81,7 @@ def encode_words(
     return bounds[1:], bounds[:-1]
 
 
-def require_room(length: int, kind: np.dtype[np.signedinteger]) -> None:
+def require_run_ends(length: int, kind: np.dtype[np.signedinteger]) -> None:
     """Raise `LimitExceededError` if `length` slots do not fit run ends of a dtype."""
     if length.bit_length() >= 8 * kind.itemsize:
         raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")

@@ -20,7 +20,7 @@ from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.operands import WORDS, buffer_addresses, kept_type, unsigned, validity_of
 from colkern.operations.position_checks import require_valid
-from colkern.operations.run_search import own_runs, require_room, run_bounds, runs_at
+from colkern.operations.run_search import own_runs, require_run_ends, run_bounds, runs_at
 from colkern.operations.selection import own_words, take_picked
 from colkern.operations.selection.runs import can_repeat_bytes, repeat_bytes
 from colkern.targets import NOWHERE, Items, Target, on_its_device, target_of
@@ -172,7 +172,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
         raise TypeError(f"run_end_type: expected int16, int32 or int64, got {run_end_type}")
     require_valid(array)
     kind = layout(run_end_type).buffers[1].dtype
-    require_room(array.length, kind)
+    require_run_ends(array.length, kind)
     target = target_of(array.device)
     bounds = run_bounds(target, _changes(array), array.length, kind)
     values = take_picked(array, unsigned(bounds[:-1]))

@@ -20,21 +20,21 @@ from colkern.errors import LimitExceededError
 from colkern.forks import cached_property
 from colkern.kernels import offsets, runs, selection, unions, views
 from colkern.layouts import Role
-from colkern.memory import HOST, Buffer, Device, DType
+from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.devices import device_of, one_device
 from colkern.operations.operands import offset_ends
 from colkern.operations.own_slots import own_children
+from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
-from colkern.operations.run_search import own_runs
+from colkern.operations.run_search import own_runs, require_run_ends
 from colkern.operations.selection.dense_unions import assemble_dense_union
-from colkern.operations.selection.engine import Copier, assemble
+from colkern.operations.selection.engine import Copier, assemble, require_length
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.union_slots import child_numbers
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _MOST = np.iinfo(np.int32).max
-
 _FEW, _SHORT = 16, {"cpu": 1 << 20, "cuda": 1 << 14}
 """More arrays than that are copied by one kernel, if they have fewer bytes in the mean.
 
@@ -193,9 +193,7 @@ class Joined(Copier):
         self.device = device
         self.target = target_of(device)
         if self.count >> 63:
-            raise LimitExceededError(
-                f"{self.count} slots: the length of an array has at most 63 bits"
-            )
+            require_length(self.count)
         # The addresses of the buffers at a position; 0 for absent ones.
         self._places: dict[int, NDArray[np.uint64]] = {}
 
@@ -321,7 +319,7 @@ class Joined(Copier):
         ends = offset_ends(*self.arrays)
         sizes = [last - begin for begin, last in ends]
         dtype = parts[0].dtype
-        _require_offsets(sum(sizes), dtype)
+        require_room(sum(sizes), dtype)
         joined = target.output(self.count + 1, dtype)
         place = total = 0
         for part, (begin, _), size in zip(parts, ends, sizes, strict=True):
@@ -346,7 +344,7 @@ class Joined(Copier):
         sizes = last - begins
         sums = np.cumsum(sizes)
         of_each = sizes.tolist()
-        _require_offsets(sum(of_each), dtype)
+        require_room(sum(of_each), dtype)
         # The last offset does not belong to a slot.
         ends[-1] += 1
         joined = target.output(self.count + 1, dtype)
@@ -400,16 +398,10 @@ class Joined(Copier):
         begins = self._items(Role.OFFSETS).view(array.layout.spec(Role.OFFSETS).dtype)
         children = [array.children[0] for array in self.arrays]
         starts = list(accumulate([child.length for child in children], initial=0))
-        if starts[-1] > np.iinfo(begins.dtype).max:
-            raise LimitExceededError(f"{starts[-1]} elements do not fit offsets of {begins.dtype}")
+        require_room(starts[-1], begins.dtype)
         _add_bases(self, begins, starts[:-1])
         sizes = self.items(array, Role.SIZES)
         return self.target.buffer(begins), sizes, _joined(children, self.device)
-
-
-def _require_offsets(total: int, dtype: DType) -> None:
-    if total >> 8 * dtype.itemsize - 1:
-        raise LimitExceededError(f"{total} bytes or elements do not fit offsets of {dtype}")
 
 
 def _items_at(target: Target, items: Items, firsts: Sizes, lasts: Sizes) -> tuple[Sizes, Sizes]:
@@ -457,8 +449,7 @@ def _join_dense_unions(how: Joined, array: Array) -> Array:
 def _join_runs(how: Joined, array: Array) -> Array:
     target, arrays = how.target, how.arrays
     run_ends_type, kind = array.children[0].type, array.children[0].layout.spec(Role.DATA).dtype
-    if how.count > np.iinfo(kind).max:
-        raise LimitExceededError(f"{how.count} slots do not fit run ends of {kind}")
+    require_run_ends(how.count, kind)
     spans = [own_runs(part) for part in arrays]
     joined = target.output(sum(count for _, count in spans), kind)
     values = []

@@ -276,6 +276,12 @@ def is_plain(array: Array) -> bool:
     return data.extent is Extent.SLOTS and data.dtype.itemsize > 0 and array.null_count == 0
 
 
+def require_length(slots: int) -> None:
+    """Raise `LimitExceededError` for more slots than an array can have."""
+    if slots >> 63:
+        raise LimitExceededError(f"{slots} slots: the length of an array has at most 63 bits")
+
+
 def resized(array: Array, length: int) -> Array | None:
     """The array with another length, if its slots have neither bytes nor nulls; else None.
 
@@ -287,8 +293,7 @@ def resized(array: Array, length: int) -> Array | None:
         inner = length * size
     elif kind is not LayoutKind.NULL and kind is not LayoutKind.STRUCT:
         return None
-    if length >> 63:
-        raise LimitExceededError(f"{length} slots: the length of an array has at most 63 bits")
+    require_length(length)
     if array.layout.has_validity and array.null_count:
         return None
     children = []

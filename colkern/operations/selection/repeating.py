@@ -19,7 +19,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.devices import device_of, one_device
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.engine import assemble, resized
+from colkern.operations.selection.engine import assemble, require_length, resized
 from colkern.operations.selection.list_elements import repeat_for_elements
 from colkern.operations.selection.taking import LatePicks
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -59,7 +59,8 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
         number = integer(repeats, "repeats")
         if number < 0:
             raise ValueError(f"repeats: must not be negative, got {number}")
-        total = _within_limit(number * data.length)
+        total = number * data.length
+    require_length(total)
     repeated = []
     for column in columns:
         result = resized(column, total)
@@ -157,8 +158,7 @@ def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
         raise ValueError(f"repeats: {repeats.length} numbers for {count} values")
     if repeats.null_count:
         raise ValueError("repeats: must not be null")
-    starts, total = target.running_sum(_lengths_of(target, repeats), np.int64)
-    return starts, _within_limit(total)
+    return target.running_sum(_lengths_of(target, repeats), np.int64)
 
 
 @on_its_device
@@ -171,9 +171,3 @@ def _lengths_of(target: Target, repeats: Array) -> Items:
     if len(items) and not signed and int(items.max()) >> 63:
         raise LimitExceededError(f"repeats: {int(items.max())} slots for one value")
     return items.astype(np.int64, copy=False)
-
-
-def _within_limit(total: int) -> int:
-    if total >> 63:
-        raise LimitExceededError(f"{total} slots: the length of an array has at most 63 bits")
-    return total

@@ -12,17 +12,16 @@ from functools import singledispatch
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.errors import LimitExceededError
 from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST, Buffer, DType
 from colkern.operations.operands import offset_ends, unsigned
-from colkern.operations.patterns import compact_blocks, measure
+from colkern.operations.patterns import compact_blocks, measure, require_room
 from colkern.operations.run_search import (
     FEW,
     encode_words,
     own_runs,
-    require_room,
+    require_run_ends,
     runs_at,
 )
 from colkern.operations.selection.engine import ASSEMBLE, Copier
@@ -98,7 +97,7 @@ def take_runs(array: Array, positions: Items) -> Array:
         LimitExceededError: If there are more positions than fit the run ends.
     """
     count = len(positions)
-    require_room(count, array.children[0].items(Role.DATA).dtype)
+    require_run_ends(count, array.children[0].items(Role.DATA).dtype)
     is_short = count <= _ONE_PASS and array.device is HOST
     in_order = None if is_short else _take_in_order(array, positions)
     return _take_in_any_order(array, positions) if in_order is None else in_order
@@ -114,7 +113,7 @@ def run_of_each(array: Array, positions: Items) -> Array:
     target = target_of(array.device)
     ends, values = array.children
     kind = ends.items(Role.DATA).dtype
-    require_room(len(positions), kind)
+    require_run_ends(len(positions), kind)
     numbers = (target.positions(len(positions)) + 1).astype(kind)
     run_ends = Array.of_valid(ends.type, len(positions), (None, target.buffer(numbers)), 0)
     holders = runs_at(array, positions)
@@ -247,10 +246,7 @@ def repeat_bytes(
     items = values.items(Role.OFFSETS)
     kind = items.dtype
     starts, total = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
-    if total > np.iinfo(kind).max:
-        raise LimitExceededError(
-            f"{total} bytes do not fit offsets of {kind}; use the large form of the type"
-        )
+    require_room(total, kind, "bytes")
     offsets = target.output(length + 1, kind)
     target.map(runs.repeat_offsets, length, *slots, items, starts, offsets)
     offsets[length:] = total

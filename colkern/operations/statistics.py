@@ -60,11 +60,17 @@ def variance(
     Raises:
         UnsupportedError: If the values are no numbers.
     """
-    require_valid(array)
-    numbers = drop_nulls(numbers_of(array, "variance"))
-    if numbers.length <= max(ddof, 0) or not is_enough(array, skip_nulls, min_count):
+    numbers = _numbers(array, "variance", max(ddof, 0) + 1, skip_nulls, min_count)
+    if numbers is None:
         return None
     return _squares(numbers, mean(numbers)) / (numbers.length - ddof)
+
+
+def _numbers(array: Array, what: str, least: int, skip_nulls: bool, min_count: int) -> Array | None:
+    """The numbers of an array without nulls; None if they are fewer than `least`, or than asked for."""
+    require_valid(array)
+    numbers = drop_nulls(numbers_of(array, what))
+    return numbers if numbers.length >= least and is_enough(array, skip_nulls, min_count) else None
 
 
 # Between infinities, the difference is NaN, and so is the sum.
@@ -411,11 +417,10 @@ def skew(
     Returns:
         None without values; NaN if all are the same.
     """
-    require_valid(array)
-    numbers = drop_nulls(numbers_of(array, "skew"))
-    count = numbers.length
-    if count <= (0 if biased else 2) or not is_enough(array, skip_nulls, min_count):
+    numbers = _numbers(array, "skew", 1 if biased else 3, skip_nulls, min_count)
+    if numbers is None:
         return None
+    count = numbers.length
     squares, cubes = _mean_powers(numbers, mean(numbers), 3)
     skewness = _quotient(cubes, squares, 1.5)
     return skewness if biased else skewness * math.sqrt(count * (count - 1)) / (count - 2)
@@ -429,11 +434,10 @@ def kurtosis(
 
     Arguments, results and errors are those of `skew`; a sample has at least four values.
     """
-    require_valid(array)
-    numbers = drop_nulls(numbers_of(array, "kurtosis"))
-    count = numbers.length
-    if count <= (0 if biased else 3) or not is_enough(array, skip_nulls, min_count):
+    numbers = _numbers(array, "kurtosis", 1 if biased else 4, skip_nulls, min_count)
+    if numbers is None:
         return None
+    count = numbers.length
     squares, fourths = _mean_powers(numbers, mean(numbers), 4)
     excess = _quotient(fourths, squares, 2.0) - 3
     if biased:

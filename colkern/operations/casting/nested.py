@@ -8,10 +8,8 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.layouts import Role, layout
-from colkern.memory import Buffer
 from colkern.operations.casting.binary import moved_offsets
 from colkern.operations.casting.dispatch import Safety, convert, converts
-from colkern.operations.casting.numbers import integers_to_integers
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.list_conversion import (
@@ -19,9 +17,9 @@ from colkern.operations.list_conversion import (
     list_to_fixed_size_list,
     list_to_list_view,
     list_view_to_list,
+    list_with_offsets,
 )
 from colkern.operations.validity import with_nulls_of
-from colkern.targets import target_of
 
 _LISTS = (s.List, s.LargeList)
 _LIST_VIEWS = (s.ListView, s.LargeListView)
@@ -43,11 +41,8 @@ def lists_to_lists(array: Array, type: s.DataType, safe: Safety) -> Array:
 @converts(_LIST_VIEWS, _LIST_VIEWS)
 def list_views_to_list_views(array: Array, type: s.DataType, safe: Safety) -> Array:
     """List-views with cast elements, and offsets and sizes of either width."""
-    elements = _converted(array.children[0], type.fields[0], safe)
-    if array.layout.buffers == layout(type).buffers:
-        return _with_children(array, type, [elements])
-    positions = [_resized(array, type, role) for role in (Role.OFFSETS, Role.SIZES)]
-    return with_nulls_of(array, type, [*positions], [elements])
+    resized = list_with_offsets(array, 8 * layout(type).spec(Role.OFFSETS).dtype.itemsize)
+    return _with_children(resized, type, [_converted(array.children[0], type.fields[0], safe)])
 
 
 @converts([s.FixedSizeList], [s.FixedSizeList])
@@ -110,17 +105,6 @@ def runs_to_runs(array: Array, type: s.DataType, safe: Safety) -> Array:
         _converted(array.children[1], type.fields[1], safe),
     ]
     return _with_children(array, type, children)
-
-
-def _resized(array: Array, type: s.DataType, role: Role) -> Buffer:
-    target = target_of(array.device)
-    items = array.items(role)
-    dtype = layout(type).spec(role).dtype
-    plain = Array(s.Int(8 * items.dtype.itemsize, True), array.length, [None, target.buffer(items)])
-    # Cast without nulls: positions under a null are within the child, too.
-    resized = integers_to_integers(plain, s.Int(8 * dtype.itemsize, True), True).buffers[1]
-    assert resized is not None
-    return resized
 
 
 def _converted(array: Array, field: s.Field, safe: Safety) -> Array:

@@ -82,9 +82,7 @@ def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
 def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
     """A copy of bits `[offset, offset + length)` that starts at bit 0, with zeros behind them."""
     target = target_of(bitmap.device)
-    words = bit_words(target, length)
-    target.map(bitmaps.copy_bits, len(words), bitmap.array, offset, length, words)
-    return bitmap_of(target, words, length)
+    return bits_in_words(target, bitmaps.copy_bits, length, (bitmap.array, offset, length))
 
 
 def and_bits(
@@ -118,6 +116,26 @@ def written_bits(
     count = target.start(kernel, len(words), *args, words) if length else 0
     nulls = count if count == UNKNOWN else length - count
     return target.buffer(words, length + 7 >> 3), nulls
+
+
+def bits_in_bytes(
+    target: Target, kernel: Kernel, length: int, args: tuple[Argument, ...]
+) -> Buffer:
+    """The bitmap of `length` bits that a kernel writes, byte by byte, to an output behind `args`."""
+    count = length + 7 >> 3
+    out = target.output(count, _BYTE)
+    target.map(kernel, count, *args, out)
+    return target.buffer(out)
+
+
+def bits_in_words(
+    target: Target, kernel: Kernel, length: int, args: tuple[Argument, ...]
+) -> Buffer:
+    """As `bits_in_bytes`, of a kernel that writes words."""
+    count = length + 63 >> 6
+    words = target.output(count, _WORD)
+    target.map(kernel, count, *args, words)
+    return target.buffer(words, length + 7 >> 3)
 
 
 def bit_words(target: Target, length: int) -> Items:

@@ -30,7 +30,7 @@ from colkern.operations.operands import (
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import own_words
 from colkern.operations.validity import combine_validity, with_nulls_of
-from colkern.targets import Items, Target, target_of
+from colkern.targets import Items, target_of
 
 _Side = TypeVar("_Side")
 
@@ -59,7 +59,6 @@ GREATER_EQUAL, LESS_EQUAL = Order(False, 255), Order(True, 255)
 
 _BOOL = s.bool_()
 
-_BYTE = np.dtype(np.uint8)
 
 _PLANNED = frozenset({LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW})
 """The layouts whose comparison is kept; the others are encoded or nested."""
@@ -147,11 +146,6 @@ def _kind(array: Array) -> type[str] | type[bytes] | None:
     """The Python type of values of variable size; None for others."""
     type_ = array.type.storage
     return str if isinstance(type_, TEXT) else bytes if isinstance(type_, BINARY) else None
-
-
-def output_for(target: Target, array: Array) -> Items:
-    """An output (uint8[]) with a bit for each slot of an array."""
-    return target.output(array.length + 7 >> 3, _BYTE)
 
 
 def _about_value(what: object, array: Array) -> str:

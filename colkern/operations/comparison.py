@@ -13,6 +13,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bits_in_bytes
 from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison, ordering, relations
@@ -32,7 +33,6 @@ from colkern.operations.comparing import (
     bytes_of,
     compared,
     item_of,
-    output_for,
 )
 from colkern.operations.operands import items_of_value, unsigned
 from colkern.operations.remedies import instead_of_order
@@ -83,16 +83,13 @@ def _equal_words(left: Array, right: object, flip: int) -> Buffer:
         others, stride = own_words(right, Role.DATA)
     else:
         others, stride = items_of_value(left, right, item_of), 0
-    target = target_of(left.device)
-    out = output_for(target, left)
+    target, length = target_of(left.device), left.length
     words, width = own_words(left, Role.DATA)
-    rest = (left.length, flip, out)
     if width != 1:
-        target.map(comparison.equal_wide, len(out), words, others, width, stride, *rest)
-    else:
-        kernel = comparison.equal_items if stride else comparison.equal_item
-        target.map(kernel, len(out), words, others, *rest)
-    return target.buffer(out)
+        sides = (words, others, width, stride)
+        return bits_in_bytes(target, comparison.equal_wide, length, (*sides, length, flip))
+    kernel = comparison.equal_items if stride else comparison.equal_item
+    return bits_in_bytes(target, kernel, length, (words, others, length, flip))
 
 
 def _equal_floats(left: Array, right: object, flip: int) -> Buffer:
@@ -100,17 +97,13 @@ def _equal_floats(left: Array, right: object, flip: int) -> Buffer:
         others, stride = right.items(Role.DATA), 1
     else:
         others, stride = items_of_value(left, right, item_of), 0
-    target = target_of(left.device)
-    out = output_for(target, left)
+    target, length = target_of(left.device), left.length
     items = left.items(Role.DATA)
-    rest = (left.length, flip, out)
     if items.dtype.itemsize == 2:
-        sides = unsigned(items), unsigned(others)
-        target.map(comparison.equal_halves, len(out), *sides, stride, *rest)
-    else:
-        kernel = comparison.equal_items if stride else comparison.equal_item
-        target.map(kernel, len(out), items, others, *rest)
-    return target.buffer(out)
+        sides = unsigned(items), unsigned(others), stride
+        return bits_in_bytes(target, comparison.equal_halves, length, (*sides, length, flip))
+    kernel = comparison.equal_items if stride else comparison.equal_item
+    return bits_in_bytes(target, kernel, length, (items, others, length, flip))
 
 
 def _equal_booleans(left: Array, right: object, flip: int) -> Buffer:
@@ -213,7 +206,6 @@ def _side_by_side(array: Array, value: object) -> Items:
 
 def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
     dtype, target = left.layout.buffers[1].dtype, target_of(left.device)
-    out = output_for(target, left)
     words = own_words(left, Role.DATA)[0], 1
     if isinstance(right, Array):
         others = own_words(right, Role.DATA)[0], 1
@@ -225,13 +217,12 @@ def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
     else:
         kernel = ordering.less_integers
         number = 0 if dtype.kind == "u" else 8 * dtype.itemsize - 1
-    target.map(kernel, len(out), *less, *greater, number, left.length, order.flip, out)
-    return target.buffer(out)
+    args = (*less, *greater, number, left.length, order.flip)
+    return bits_in_bytes(target, kernel, left.length, args)
 
 
 def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
     target = target_of(left.device)
-    out = output_for(target, left)
     less, stride = left.items(Role.DATA), 1
     greater, other_stride = (
         (right.items(Role.DATA), 1) if isinstance(right, Array) else _one(left, right)
@@ -246,9 +237,8 @@ def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
         less, stride, greater, other_stride = greater, other_stride, less, stride
     if less.dtype.itemsize == 2:
         less, greater = _single(target, less), _single(target, greater)
-    placed = (less, stride, greater, other_stride, relation)
-    target.map(ordering.less_floats, len(out), *placed, left.length, flip, out)
-    return target.buffer(out)
+    args = (less, stride, greater, other_stride, relation, left.length, flip)
+    return bits_in_bytes(target, ordering.less_floats, left.length, args)
 
 
 @on_its_device

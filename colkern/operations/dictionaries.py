@@ -14,7 +14,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, Table
-from colkern.bitmaps import count_clear_bits
+from colkern.bitmaps import bits_in_bytes, count_clear_bits
 from colkern.cpu.threads import map_items, num_threads, run_ranges
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
@@ -87,13 +87,9 @@ def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
 def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
     """A bit of `bits` for each slot, taken at its index; 0 for a null."""
     target = target_of(array.device)
-    size = (array.length + 7) // 8
-    out = target.output(size, np.uint8)
+    indices = (unsigned(array.items(Role.DATA)), values.length)
     source = (bits.array, values.offset, *validity_of(array, target))
-    target.map(
-        kernels.decode_bits, size, unsigned(array.items(Role.DATA)), values.length, *source, out
-    )
-    return target.buffer(out)
+    return bits_in_bytes(target, kernels.decode_bits, array.length, (*indices, *source))
 
 
 @_DECODE.of(LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY, LayoutKind.BINARY_VIEW)

@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bitmap_of
+from colkern.bitmaps import bits_in_words
 from colkern.kernels import lists, offsets
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -211,9 +211,9 @@ def _copied_evenly(slots: Lists, size: int) -> Array:
     elements = copy_elements(target, slots.child, slots.begins(starts.dtype), starts, size)
     if not array.null_count:
         return elements
-    bits = target.output((elements.length + 63) // 64, np.uint64)
-    target.map(lists.repeat_list_bits, len(bits), starts, *slots.validity, bits)
-    return null_outside(elements, bitmap_of(target, bits, elements.length))
+    args = (starts, *slots.validity)
+    visible = bits_in_words(target, lists.repeat_list_bits, elements.length, args)
+    return null_outside(elements, visible)
 
 
 def _resized_offsets(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.bitmaps import bitmap_of
+from colkern.bitmaps import bits_in_words
 from colkern.kernels import lists
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
@@ -173,12 +173,9 @@ def _elements_and_nulls(own: Lists, starts: Items) -> Array:
     if not own.child.length:
         return nulls(total, own.child.type, own.array.device)
     elements = copy_elements(target, own.child, own.begins(starts.dtype), starts)
-    stand_ins = target.output((count + 63) // 64, np.uint64)
-    target.map(lists.find_stand_ins, len(stand_ins), *own.args, starts, stand_ins)
-    bits = stand_ins.view(np.uint8)
-    visible = target.output((total + 63) // 64, np.uint64)
-    target.map(lists.bits_of_elements, len(visible), starts, bits, visible)
-    return null_outside(elements, bitmap_of(target, visible, total))
+    bits = bits_in_words(target, lists.find_stand_ins, count, (*own.args, starts))
+    visible = bits_in_words(target, lists.bits_of_elements, total, (starts, bits.array))
+    return null_outside(elements, visible)
 
 
 def _schema(schema: s.Schema, position: int, elements: Array) -> s.Schema:

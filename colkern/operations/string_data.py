@@ -11,10 +11,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bits_in_bytes
 from colkern.kernels import keys, ordering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
-from colkern.operations.comparing import Order, output_for
+from colkern.operations.comparing import Order
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import validity_of, view_addresses
 from colkern.operations.selection.words import take_items
@@ -77,34 +78,29 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Buffer:
         left: A checked array.
         right: An array of the same kind and length; the layouts may differ.
     """
-    target = target_of(left.device)
-    out = output_for(target, left)
-    rest = (left.length, order.flip, out)
+    target, rest = target_of(left.device), (left.length, order.flip)
     if not left.layout.variadic and left.type.storage == right.type.storage:
         less, greater = (text_of(side, target) for side in order.placed((left, right)))
         texts = (*less.arguments, *greater.arguments)
-        target.map(ordering.less_texts, len(out), *texts, *rest)
-    else:
-        views = (as_views(side) for side in order.placed((left, right)))
-        less_views, greater_views = (views_of(side, target) for side in views)
-        target.map(ordering.less_views, len(out), *less_views, *greater_views, *rest)
-    return target.buffer(out)
+        return bits_in_bytes(target, ordering.less_texts, left.length, (*texts, *rest))
+    views = (as_views(side) for side in order.placed((left, right)))
+    less_views, greater_views = (views_of(side, target) for side in views)
+    args = (*less_views, *greater_views, *rest)
+    return bits_in_bytes(target, ordering.less_views, left.length, args)
 
 
 def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
     """The bits of the slots of a checked array that are in an order with `value`."""
     target = target_of(array.device)
-    out = output_for(target, array)
     pattern = pattern_of(value, target)
     # Greater is the opposite of less or equal.
     or_equal, flip = int(order.swapped), order.flip ^ (255 if order.swapped else 0)
-    rest = (target.address(pattern), len(value), or_equal, array.length, flip, out)
+    rest = (target.address(pattern), len(value), or_equal, array.length, flip)
     if array.layout.variadic:
-        target.map(ordering.less_view, len(out), *views_of(array, target), *rest)
-    else:
-        text = text_of(array, target)
-        target.map(ordering.less_text, len(out), *text.arguments, *rest)
-    return target.buffer(out)
+        views = views_of(array, target)
+        return bits_in_bytes(target, ordering.less_view, array.length, (*views, *rest))
+    text = text_of(array, target)
+    return bits_in_bytes(target, ordering.less_text, array.length, (*text.arguments, *rest))
 
 
 @on_its_device

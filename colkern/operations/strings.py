@@ -13,6 +13,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bits_in_bytes, bits_in_words
 from colkern.dispatch import BINARY, TEXT
 from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
@@ -114,16 +115,12 @@ def equal_string(array: Array, value: bytes, flip: int) -> Buffer:
     """The bits of the slots of a checked array of strings or of binary values that equal `value`."""
     target = target_of(array.device)
     pattern = pattern_of(value, target)
-    match = (target.address(pattern), len(value))
+    rest = (target.address(pattern), len(value), array.length, flip)
     if array.layout.variadic:
-        out = target.output((array.length + 7) // 8, np.uint8)
         views = views_of(array, target)
-        target.map(strings.equal_view, len(out), *views, *match, array.length, flip, out)
-        return target.buffer(out)
+        return bits_in_bytes(target, strings.equal_view, array.length, (*views, *rest))
     text = text_of(array, target)
-    words = target.output((array.length + 63) // 64, np.uint64)
-    target.map(strings.equal_text, len(words), *text.arguments, *match, array.length, flip, words)
-    return target.buffer(words)
+    return bits_in_words(target, strings.equal_text, array.length, (*text.arguments, *rest))
 
 
 def _worked_on(
@@ -230,29 +227,25 @@ def _matched(array: Array, pattern: str | bytes, at_end: int) -> Array:
 def _match(array: Array, value: bytes, at_end: int) -> Array:
     target = target_of(array.device)
     pattern = pattern_of(value, target)
-    out = target.output((array.length + 7) // 8, np.uint8)
-    match = (target.address(pattern), len(value))
+    match, length = (target.address(pattern), len(value)), array.length
     if array.layout.variadic:
         kernel = strings.match_view_end if at_end else strings.match_view_start
-        target.map(kernel, len(out), *views_of(array, target), *match, array.length, out)
+        bits = bits_in_bytes(target, kernel, length, (*views_of(array, target), *match, length))
     else:
         text = text_of(array, target)
-        target.map(strings.match_text, len(out), *text.arguments, *match, at_end, array.length, out)
-    return fixed_result(array, s.bool_(), out)
+        args = (*text.arguments, *match, at_end, length)
+        bits = bits_in_bytes(target, strings.match_text, length, args)
+    return with_nulls_of(array, s.bool_(), [bits])
 
 
 def _equal_texts(left: Array, right: Array, flip: int) -> Buffer:
     target = target_of(left.device)
     texts = text_of(left, target), text_of(right, target)
-    out = target.output((left.length + 63) // 64, np.uint64)
-    args = (*texts[0].arguments, *texts[1].arguments, left.length, flip, out)
-    target.map(strings.equal_texts, len(out), *args)
-    return target.buffer(out)
+    args = (*texts[0].arguments, *texts[1].arguments, left.length, flip)
+    return bits_in_words(target, strings.equal_texts, left.length, args)
 
 
 def _equal_views(left: Array, right: Array, flip: int) -> Buffer:
     target = target_of(left.device)
-    out = target.output((left.length + 7) // 8, np.uint8)
-    args = (*views_of(left, target), *views_of(right, target), left.length, flip, out)
-    target.map(strings.equal_views, len(out), *args)
-    return target.buffer(out)
+    args = (*views_of(left, target), *views_of(right, target), left.length, flip)
+    return bits_in_bytes(target, strings.equal_views, left.length, args)

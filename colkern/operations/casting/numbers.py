@@ -9,6 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bits_in_bytes
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
@@ -21,6 +22,7 @@ from colkern.operations.casting.dispatch import (
     no_value,
 )
 from colkern.operations.operands import unsigned
+from colkern.operations.validity import with_nulls_of
 from colkern.targets import DType, on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
@@ -173,11 +175,10 @@ def numbers_to_bools(array: Array, type: s.DataType, safe: Safety) -> Array:
         array = _from_half(array, s.float32())
     items = array.items(Role.DATA)
     items = items if floats else unsigned(items)
-    target = target_of(array.device)
-    out = target.output((array.length + 7) // 8, np.uint8)
+    target, length = target_of(array.device), array.length
     zero = target.table([0], items.dtype)
-    target.map(comparison.equal_item, len(out), items, zero, array.length, 255, out)
-    return fixed_result(array, type, out)
+    bits = bits_in_bytes(target, comparison.equal_item, length, (items, zero, length, 255))
+    return with_nulls_of(array, type, [bits])
 
 
 def sign_of(type: s.Int) -> np.uint64:

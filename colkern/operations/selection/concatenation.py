@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
 from colkern.arrays.array import LateArray
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.bitmaps import bits_in_words
 from colkern.errors import LimitExceededError
 from colkern.forks import cached_property
 from colkern.kernels import offsets, runs, selection, unions, views
@@ -237,17 +237,9 @@ class Joined(Copier):
             begins, sizes = [k >> 3 for k in self._begins], [k + 7 >> 3 for k in self._lengths]
             self._copy_bytes(position, begins, sizes, data)
             return target.buffer(data)
-        out = bit_words(target, self.count)
         places = [0 if buffer is None else buffer.address for buffer in buffers]
-        target.map(
-            selection.join_bits,
-            len(out),
-            target.table(places, np.uint64),
-            target.table(self._begins, np.uint64),
-            self._ends,
-            out,
-        )
-        return bitmap_of(target, out, self.count)
+        tables = target.table(places, np.uint64), target.table(self._begins, np.uint64)
+        return bits_in_words(target, selection.join_bits, self.count, (*tables, self._ends))
 
     def items(self, array: Array, role: Role) -> Buffer:
         return self.target.buffer(self._items(role))

@@ -12,7 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.bitmaps import bit_words, written_bits
+from colkern.bitmaps import bit_words, bits_in_words, written_bits
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
@@ -322,8 +322,6 @@ class _MaskedRanges:
         kept, items, target = self.kept, self.items, self.kept.target
         ((first, last),) = target.ends(items)
         own = child.slice(first, last - first)
-        bits = bit_words(target, own.length)
-        spread = (*kept.mask[:2], items, bits)
-        target.map(filtering.spread_to_elements, len(bits), *spread)
-        mask = bits.view(np.uint8)
-        return assemble(Masked.of(target, mask, 0, own.length), own)
+        spread = (*kept.mask[:2], items)
+        bits = bits_in_words(target, filtering.spread_to_elements, own.length, spread)
+        return assemble(Masked.of(target, bits.array, 0, own.length), own)

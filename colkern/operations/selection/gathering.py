@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.bitmaps import count_clear_bits
+from colkern.bitmaps import bits_in_bytes, count_clear_bits
 from colkern.kernels import unions
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
@@ -123,7 +123,5 @@ def _bits(arrays: Sequence[Array], places: Places, position: int) -> Buffer:
     buffers = [array.buffers[position] or EMPTY for array in arrays]
     addresses = target.table([b.address if b.size else 0 for b in buffers], np.uint64)
     first_bits = target.table([array.offset for array in arrays], np.uint64)
-    out = target.output((length + 7) // 8, np.uint8)
-    args = (*places.args, addresses, first_bits, length, out)
-    target.map(unions.gather_union_bits, len(out), *args)
-    return target.buffer(out)
+    args = (*places.args, addresses, first_bits, length)
+    return bits_in_bytes(target, unions.gather_union_bits, length, args)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.bitmaps import bits_in_words
 from colkern.kernels import Kernel, lists
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
@@ -90,9 +90,8 @@ class _PerList(LatePicks):
         return out
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        out = bit_words(target, self.count)
-        target.map(self.of_bits, len(out), *self._places, bits.array, offset, out)
-        return bitmap_of(target, out, self.count), UNKNOWN
+        args = (*self._places, bits.array, offset)
+        return bits_in_words(target, self.of_bits, self.count, args), UNKNOWN
 
     def positions(self) -> Items:
         out = self.target.output(self.count, np.int64)

@@ -12,7 +12,15 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import and_bits, bytes_equal_to, count_set_bits, expand, move_bits, own_bits
+from colkern.bitmaps import (
+    and_bits,
+    bits_in_bytes,
+    bytes_equal_to,
+    count_set_bits,
+    expand,
+    move_bits,
+    own_bits,
+)
 from colkern.kernels import Kernel, hidden, offsets, selection, views
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import ChildLength, Extent, LayoutKind, Role
@@ -303,9 +311,8 @@ def _trim_runs(how: Trimmed, array: Array) -> Array:
     shown = None
     if how.visible is not None:
         ends = run_ends.items(Role.DATA)
-        bits = target.output((len(ends) + 7) // 8, np.uint8)
-        target.map(hidden.runs_with_set_bits, len(bits), ends, how.visible.array, bits)
-        shown = target.buffer(bits)
+        args = (ends, how.visible.array)
+        shown = bits_in_bytes(target, hidden.runs_with_set_bits, len(ends), args)
     children = (_trimmed(run_ends, None), _trimmed(values, shown))
     return Array.of_valid(array.type, array.length, (), 0, children)
 
@@ -341,11 +348,7 @@ def bits_reached(target: Target, starts: Items, stops: Items, length: int) -> Bu
         return None
     starts.sort()
     stops.sort()
-    size = (length + 7) // 8
-    bits = target.output(size, np.uint8)
-    ranges = (starts, stops)
-    target.map(hidden.covered_bits, size, *ranges, length, bits)
-    return target.buffer(bits)
+    return bits_in_bytes(target, hidden.covered_bits, length, (starts, stops, length))
 
 
 def _shown_views(array: Array, words: Items, visible: Items) -> Buffer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.bitmaps import bits_in_words
 from colkern.kernels import hidden, selection
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -70,7 +70,5 @@ def take_words(target: Target, words: Items, width: int, picked: Items) -> Items
 
 def repeat_bits(target: Target, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
     """`count` bits from bit `offset` on, each repeated `size` times (not 0), from bit 0 on."""
-    words = bit_words(target, count * size)
-    args = (bits.array, offset, size, count * size, words)
-    target.map(hidden.repeat_bits, len(words), *args)
-    return bitmap_of(target, words, count * size)
+    total = count * size
+    return bits_in_words(target, hidden.repeat_bits, total, (bits.array, offset, size, total))

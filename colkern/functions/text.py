@@ -30,6 +30,8 @@ from colkern.functions.row_functions import (
 )
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.operations import cast, coalesce
+from colkern.operations.operands import value_type_of
+from colkern.operations.strings import matched
 
 MOST_PATTERNS = 256
 """The number of functions kept that have a pattern of their own."""
@@ -337,7 +339,7 @@ def starts_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = Fal
     """Whether each string or binary value begins with a pattern: booleans; see `match_substring`."""
     if ignore_case:
         return match_substring_regex(strings, rf"\A{_literal(pattern)}", ignore_case=True)
-    return operations.starts_with(strings, pattern)
+    return matched(strings, pattern, at_end=False)
 
 
 @element_wise("Text")
@@ -345,7 +347,7 @@ def ends_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False
     """Whether each string or binary value ends with a pattern: booleans; see `match_substring`."""
     if ignore_case:
         return match_substring_regex(strings, rf"{_literal(pattern)}\Z", ignore_case=True)
-    return operations.ends_with(strings, pattern)
+    return matched(strings, pattern, at_end=True)
 
 
 def _literal(pattern: str | bytes) -> str:
@@ -355,18 +357,6 @@ def _literal(pattern: str | bytes) -> str:
             f"pattern: expected a str, since bytes have no case to ignore, got {pattern!r}"
         )
     return re.escape(pattern)
-
-
-def _starts(strings: str, pattern: str) -> bool:
-    return strings.startswith(pattern)
-
-
-def _ends(strings: str, pattern: str) -> bool:
-    return strings.endswith(pattern)
-
-
-def _equals(strings: str, pattern: str) -> bool:
-    return strings == pattern
 
 
 _LIKE = re.compile(r"(%?)((?:[^%_\\]|\\[%_\\])*)(%?)")
@@ -381,12 +371,13 @@ def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Ar
         ignore_case: Whether to treat upper and lower case as the same.
     """
     plain = _LIKE.fullmatch(pattern)
-    if plain and not ignore_case:
+    if plain and not ignore_case and isinstance(value_type_of(strings), STRINGS.classes):
         text = re.sub(r"\\(.)", r"\1", plain[2])
-        simple = {"%%": _contains, "%": _ends}.get(plain[1] + plain[3], _equals)
-        if plain[3] and not plain[1]:
-            simple = _starts
-        return over_rows(simple, [strings, text], boolean, STRINGS, name="match_like")
+        if plain[1] and plain[3]:
+            return match_substring(strings, text)
+        if plain[1] or plain[3]:
+            return matched(strings, text, at_end=bool(plain[1]))
+        return operations.equal(strings, text)
     parts = re.findall(r"\\[%_\\]|.", pattern, re.DOTALL)
     special = {"%": ".*", "_": "."}
     regular = "".join(special.get(part) or re.escape(part[-1]) for part in parts)

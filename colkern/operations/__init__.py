@@ -92,9 +92,7 @@ from colkern.operations.statistics import (
 )
 from colkern.operations.strings import (
     binary_length,
-    ends_with,
     is_ascii,
-    starts_with,
     string_is_ascii,
     utf8_length,
 )

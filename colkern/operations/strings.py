@@ -78,9 +78,8 @@ def binary_length(array: Array) -> Array:
     return _worked_on(array, _BINARY, _lengths)
 
 
-@operation(kind=Kind.ELEMENT_WISE)
-def starts_with(array: Array, pattern: str | bytes) -> Array:
-    """Whether each value begins with a pattern: booleans.
+def matched(array: Array, pattern: str | bytes, *, at_end: bool) -> Array:
+    """Whether each value begins, or ends, with a pattern: booleans.
 
     Args:
         array: Strings or binary values, perhaps dictionary- or run-end encoded.
@@ -89,13 +88,10 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
     Raises:
         TypeError: If the array has neither strings nor binary values, or the pattern is neither.
     """
-    return _matched(array, pattern, 0)
-
-
-@operation(kind=Kind.ELEMENT_WISE)
-def ends_with(array: Array, pattern: str | bytes) -> Array:
-    """Whether each value ends with a pattern: booleans. See `starts_with`."""
-    return _matched(array, pattern, 1)
+    if not isinstance(pattern, str | bytes):
+        raise TypeError(f"pattern: expected str or bytes, got {type(pattern).__name__}")
+    value = pattern.encode() if isinstance(pattern, str) else pattern
+    return _worked_on(array, _BINARY, lambda values: _match(values, value, at_end))
 
 
 def equal_strings(left: Array, right: Array, flip: int) -> Buffer:
@@ -217,14 +213,7 @@ def _length_type(lengths: Items) -> s.DataType:
     return s.int64() if lengths.dtype.itemsize == 8 else s.int32()
 
 
-def _matched(array: Array, pattern: str | bytes, at_end: int) -> Array:
-    if not isinstance(pattern, str | bytes):
-        raise TypeError(f"pattern: expected str or bytes, got {type(pattern).__name__}")
-    value = pattern.encode() if isinstance(pattern, str) else pattern
-    return _worked_on(array, _BINARY, lambda values: _match(values, value, at_end))
-
-
-def _match(array: Array, value: bytes, at_end: int) -> Array:
+def _match(array: Array, value: bytes, at_end: bool) -> Array:
     target = target_of(array.device)
     pattern = pattern_of(value, target)
     match, length = (target.address(pattern), len(value)), array.length
@@ -233,7 +222,7 @@ def _match(array: Array, value: bytes, at_end: int) -> Array:
         bits = bits_in_bytes(target, kernel, length, (*views_of(array, target), *match, length))
     else:
         text = text_of(array, target)
-        args = (*text.arguments, *match, at_end, length)
+        args = (*text.arguments, *match, int(at_end), length)
         bits = bits_in_bytes(target, strings.match_text, length, args)
     return with_nulls_of(array, s.bool_(), [bits])
 

@@ -25,6 +25,7 @@ from colkern.builders import array
 from colkern.operations.comparing import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.comparison import ordered
 from colkern.operations.moving import to_device
+from colkern.operations.strings import matched
 
 Key = int | float | bytes | bool
 """Values of one type are compared by their keys."""
@@ -189,8 +190,8 @@ _EVALUATE: dict[type[spark.Filter], Callable[[Array, spark.Filter], Array]] = {
     spark.EqualTo: lambda column, filter_: o.equal(column, filter_.value),
     spark.EqualNullSafe: _equal_null_safe,
     spark.In: _in,
-    spark.StringStartsWith: lambda column, filter_: o.starts_with(column, filter_.value),
-    spark.StringEndsWith: lambda column, filter_: o.ends_with(column, filter_.value),
+    spark.StringStartsWith: lambda column, filter_: matched(column, filter_.value, at_end=False),
+    spark.StringEndsWith: lambda column, filter_: matched(column, filter_.value, at_end=True),
     **dict.fromkeys(_ORDERED, _ordered),
 }
 

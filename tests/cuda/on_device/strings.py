@@ -7,6 +7,7 @@ from typing import Any
 from cuda.on_device.operation import Operation, mirrored
 from operations.samples import sample
 
+import colkern as ck
 from colkern import operations as ops
 
 FLAT = ("bool", "int8", "float16", "decimal128", "fixed_size_binary", "timestamp")
@@ -17,8 +18,8 @@ OF_STRINGS: dict[str, Operation] = {
     "is_ascii": lambda array, picks: ops.is_ascii(array),
     "utf8_length": lambda array, picks: ops.utf8_length(array),
     "binary_length": lambda array, picks: ops.binary_length(array),
-    "starts_with": lambda array, picks: ops.starts_with(array, "t"),
-    "ends_with": lambda array, picks: ops.ends_with(array, "byte"),
+    "starts_with": lambda array, picks: ck.starts_with(array, "t"),
+    "ends_with": lambda array, picks: ck.ends_with(array, "byte"),
     "equal to a string": lambda array, picks: ops.equal(array, "zz"),
     "equal": lambda array, picks: ops.equal(array, ops.take(array, mirrored(array))),
     "less than a string": lambda array, picks: ops.less(array, "twelve"),

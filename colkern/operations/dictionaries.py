@@ -41,7 +41,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat, memory_of
 from colkern.operations.string_data import byte_ranks, text_positions
-from colkern.operations.validity import compact_validity, split_nulls
+from colkern.operations.validity import compact_validity, split_nulls, with_nulls_of
 from colkern.targets import Items, ItemType, on_its_device, target_of
 
 NullEncoding = Literal["mask", "encode"]
@@ -379,8 +379,7 @@ def ranks_of_few(array: Array) -> Array | None:
     ranks, out = (target.output(count, np.uint32) for count in (len(firsts), array.length))
     ranks[ordered] = np.arange(len(firsts), dtype=np.uint32)
     target.map(kernels.transpose_indices, array.length, numbers, len(firsts), ranks, 0, out)
-    buffers = (compact_validity(array), target.buffer(out))
-    return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)
+    return with_nulls_of(array, s.uint32(), [target.buffer(out)])
 
 
 _ENCODED = (LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)

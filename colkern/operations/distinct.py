@@ -18,6 +18,7 @@ from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows
 from colkern.operations.grouping import first_rows, key_groups
+from colkern.operations.operands import integers
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions
 from colkern.operations.sorting import SortKey, drop_nulls, few_counts, ordered_positions
@@ -119,7 +120,7 @@ def mode(array: Array, n: int = 1, *, skip_nulls: bool = True, min_count: int = 
         return make_struct(_most_frequent(target, valid, *few, n), ["mode", "count"])
     values, counts = value_counts(valid).children
     best = ordered_positions(target, [SortKey(counts, descending=True), SortKey(values)])[:n]
-    rows = Array(s.uint64(), len(best), [None, target.buffer(best)], null_count=0)
+    rows = integers(target, best)
     return make_struct([take(values, rows), take(counts, rows)], ["mode", "count"])
 
 
@@ -139,4 +140,4 @@ def _most_frequent(target: Target, array: Array, least: int, counts: Items, n: i
         words = best.astype(np.uint64) + np.uint64(least % (1 << 64))
         values = target.buffer(words.astype(f"u{dtype.itemsize}").view(dtype))
     chosen = Array.of_valid(array.type, len(best), (None, values), 0)
-    return [chosen, Array.of_valid(s.int64(), len(best), (None, target.buffer(counts[best])), 0)]
+    return [chosen, integers(target, counts[best])]

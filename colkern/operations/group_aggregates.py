@@ -20,7 +20,7 @@ from colkern.builders import array as build_array
 from colkern.cpu.threads import GRAIN, num_threads
 from colkern.errors import UnsupportedError, shown
 from colkern.forks import cached_property
-from colkern.kernels import Kernel, sorting
+from colkern.kernels import Kernel
 from colkern.kernels import grouping as kernels
 from colkern.layouts import Role
 from colkern.memory import HOST, Device
@@ -31,6 +31,7 @@ from colkern.operations.creation import nulls
 from colkern.operations.decimal_arithmetic import sum_digits, wide_decimals
 from colkern.operations.encodings import decoded
 from colkern.operations.grouping import integer_codes, key_groups
+from colkern.operations.hashing import sorted_by_number
 from colkern.operations.moving import to_device
 from colkern.operations.null_filling import coalesce
 from colkern.operations.operands import integers, validity_of
@@ -74,12 +75,7 @@ class GroupedRows:
     @on_its_device
     def by_group(self) -> tuple[Items, Items]:
         """The rows sorted by group (uint64[n]), and the start of each group there (int64[count + 1])."""
-        target = self.target
-        keys = self.numbers.astype(np.uint64)
-        order = target.sort_positions(keys)
-        bounds = target.output(self.count + 1, np.int64)
-        target.map(sorting.group_starts, self.count + 1, keys, order, bounds)
-        return order, bounds
+        return sorted_by_number(self.target, self.numbers.astype(np.uint64), self.count)
 
     def run(
         self,

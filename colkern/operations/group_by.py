@@ -8,7 +8,6 @@ from typing import Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.arrays.tabular import Rows
 from colkern.errors import UnsupportedError, shown
@@ -20,6 +19,7 @@ from colkern.operations.devices import device_of, one_device
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
 from colkern.operations.grouping import Groups, key_groups
 from colkern.operations.moving import to_host
+from colkern.operations.operands import integers
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take
 from colkern.targets import target_of
@@ -193,10 +193,7 @@ class GroupBy(Generic[Rows]):
         The rows are sorted once, and the groups are slices.
         """
         target = self._rows.target
-        order, bounds = [
-            Array(type_, len(items), [None, target.buffer(items)], null_count=0)
-            for type_, items in zip((s.uint64(), s.int64()), self._rows.by_group, strict=True)
-        ]
+        order, bounds = [integers(target, items) for items in self._rows.by_group]
         rows = take(self._data, order)
         firsts = [self._groups.keys(self._data.column(key)) for key in self._keys]
         keys = [to_host(column).to_pylist() for column in firsts]

@@ -38,7 +38,7 @@ from colkern.operations.operands import integers, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take_positions
 from colkern.operations.structs import struct_flatten
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, with_nulls_of
 from colkern.targets import Items, target_of
 
 
@@ -126,9 +126,8 @@ def _codes(array: Array) -> Array:
 
 def _null_alike(array: Array, numbers: Items) -> Array:
     """Numbers as an array that is null where another one is."""
-    buffers = (compact_validity(array), target_of(array.device).buffer(numbers))
     type_ = s.uint64() if numbers.dtype.itemsize == 8 else s.uint32()
-    return Array.of_valid(type_, array.length, buffers, array.null_count)
+    return with_nulls_of(array, type_, [target_of(array.device).buffer(numbers)])
 
 
 def _flat(array: Array) -> Array:

@@ -103,9 +103,14 @@ def partitioned(target: Target, hashes: Items, partitions: int) -> tuple[Items, 
     """As `partition_indices`, for items on a target."""
     numbers = target.output(len(hashes), np.uint64)
     target.map(hashing.number_partitions, len(hashes), hashes, partitions, numbers)
+    return sorted_by_number(target, numbers, partitions)
+
+
+def sorted_by_number(target: Target, numbers: Items, count: int) -> tuple[Items, Items]:
+    """The positions (uint64) sorted by numbers (uint64) below `count`, and the start of each (int64)."""
     positions = target.sort_positions(numbers)
-    starts = target.output(partitions + 1, np.int64)
-    target.map(sorting.group_starts, partitions + 1, numbers, positions, starts)
+    starts = target.output(count + 1, np.int64)
+    target.map(sorting.group_starts, count + 1, numbers, positions, starts)
     return positions, starts
 
 

@@ -17,6 +17,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, has_lists, list_size, lists_of, require_lists
+from colkern.operations.operands import integers
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
@@ -84,7 +85,7 @@ def list_parent_indices(array: Array) -> Array:
     count = slots.total
     out = target.output(count, np.int64)
     target.map(lists.list_of_each, count, starts, out)
-    return Array.of_valid(_INT64, count, (None, target.buffer(out)), 0)
+    return integers(target, out)
 
 
 @operation(kind=Kind.ELEMENT_WISE)

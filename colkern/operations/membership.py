@@ -35,7 +35,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import cast_alike
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.selection.concatenation import concat
-from colkern.operations.sorting import SortKey, dense_ranks, sort_words
+from colkern.operations.sorting import places_among
 from colkern.operations.validity import compact_validity, with_nulls_of
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -92,20 +92,8 @@ def search_sorted(array: Array, needles: Array, side: Literal["left", "right"] =
     if values.null_count:
         raise ValueError("array: expected nulls at one end only")
     target = target_of(needles.device)
-    ranks = dense_ranks(target, sort_words(target, [SortKey(concat([needles, values]))]))[1]
-    places = target.buffer(_all_places(target, ranks, needles.length, begin, side))
-    return with_nulls_of(needles, s.uint64(), (places,))
-
-
-@on_its_device
-def _all_places(
-    target: Target, ranks: Items, count: int, begin: int, side: Literal["left", "right"]
-) -> Items:
-    """The places of `count` values among those behind them, all given by their ranks."""
-    values = ranks[count:]
-    if len(values) > 1 and bool((values[1:] < values[:-1]).any()):
-        raise ValueError("array: expected ascending order")
-    return np.searchsorted(values, ranks[:count], side=side).astype(np.uint64) + np.uint64(begin)
+    places = places_among(target, needles, values, side, "array", begin)
+    return with_nulls_of(needles, s.uint64(), (target.buffer(places),))
 
 
 Inclusive = Literal["both", "left", "right", "neither"]

@@ -23,6 +23,7 @@ from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.devices import device_of
 from colkern.operations.encodings import decoded, encoded_alike, on_values
+from colkern.operations.operands import integers
 from colkern.operations.patterns import Kept
 from colkern.operations.position_checks import require_valid
 from colkern.operations.runs import run_end_decode, run_end_encoded
@@ -300,7 +301,6 @@ def _filled(array: Array, forward: bool) -> Array:
     else:
         ends[:] = places
         ends += 1
-    run_ends = Array.of_valid(s.int64(), len(ends), (None, target.buffer(ends)), 0)
     has_only_values = not rest and _has_own_nulls(array)
     values = drop_nulls(array) if has_only_values else take_positions(array, places)
-    return run_end_decode(run_end_encoded(length, run_ends, values))
+    return run_end_decode(run_end_encoded(length, integers(target, ends), values))

@@ -32,7 +32,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
 from colkern.operations.sorting import SortKey, dense_ranks, sort_words
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, with_nulls_of
 from colkern.targets import Items, Target, filled, on_its_device, target_of
 
 _NUMBERS = (s.Int, s.FloatingPoint)
@@ -193,9 +193,8 @@ def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
     positions, ranks = dense_ranks(target, sort_words(target, [SortKey(array)]))
     rows = target.output(array.length, np.uint64)
     rows[ranks[positions]] = positions
-    validity = compact_validity(array)
     numbers = target.buffer(ranks.view(np.int64))
-    order = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
+    order = running(with_nulls_of(array, s.int64(), [numbers]))
     # The item under a null may be any number.
     places = rows[order.items(Role.DATA).clip(0, max(array.length - 1, 0))]
     buffers = order.buffers[0], target.buffer(places)

@@ -18,7 +18,14 @@ from colkern.kernels import changes, runs, selection
 from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.operands import WORDS, buffer_addresses, kept_type, unsigned, validity_of
+from colkern.operations.operands import (
+    WORDS,
+    buffer_addresses,
+    integers,
+    kept_type,
+    unsigned,
+    validity_of,
+)
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs, require_run_ends, run_bounds, runs_at
 from colkern.operations.selection import own_words, take_picked
@@ -52,8 +59,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     slot = target.reduce(check, positions.length, items, *validity, array.length)
     if slot != NOWHERE:
         raise IndexError(f"positions: slot {slot} has {target.item(items, slot)} of {array.length}")
-    out = runs_at(array, items)
-    return Array(s.int64(), positions.length, [None, target.buffer(out)], null_count=0)
+    return integers(target, runs_at(array, items))
 
 
 @operation(kind=Kind.ELEMENT_WISE)

@@ -23,6 +23,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
 from colkern.operations.dictionaries import ranks_of_few
 from colkern.operations.encodings import on_values
+from colkern.operations.hashing import sorted_by_number
 from colkern.operations.number_words import (
     KeyPart,
     NumberWords,
@@ -435,8 +436,7 @@ def _first_rows(target: Target, keys: Sequence[SortKey], k: int) -> Items:
     # A selection by the first key takes a fraction of the time of a sort; CuPy's would be a sort.
     words = sort_words(target, keys[:1])[0]
     least = np.flatnonzero(words <= np.partition(words, k - 1)[k - 1])
-    chosen = Array.of_valid(s.int64(), len(least), (None, target.buffer(least)), 0)
-    own = [key._replace(values=take(key.values, chosen)) for key in keys]
+    own = [key._replace(values=take(key.values, integers(target, least))) for key in keys]
     return least.view(np.uint64)[ordered_positions(target, own)[:k]]
 
 
@@ -468,20 +468,27 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
     if bounds.null_count:
         raise ValueError("bounds: must not be null")
     target = target_of(array.device)
-    words = sort_words(target, [SortKey(concat([array, bounds]))])
-    ranks = dense_ranks(target, words)[1]
-    numbers = _ranges(target, ranks, array.length)
-    positions = target.sort_positions(numbers)
-    partitions = bounds.length + 1
-    starts = target.output(partitions + 1, np.int64)
-    target.map(sorting.group_starts, partitions + 1, numbers, positions, starts)
+    numbers = places_among(target, array, bounds, "right", "bounds")
+    positions, starts = sorted_by_number(target, numbers, bounds.length + 1)
     return integers(target, positions), integers(target, starts)
 
 
 @on_its_device
-def _ranges(target: Target, ranks: Items, count: int) -> Items:
-    """The number of bounds that are not greater than each of `count` values, all given by their ranks."""
-    bounds = ranks[count:]
-    if len(bounds) > 1 and bool((bounds[1:] < bounds[:-1]).any()):
-        raise ValueError("bounds: expected ascending order")
-    return np.searchsorted(bounds, ranks[:count], side="right").astype(np.uint64)
+def places_among(
+    target: Target,
+    values: Array,
+    ordered: Array,
+    side: Literal["left", "right"],
+    name: str,
+    begin: int = 0,
+) -> Items:
+    """The places of values among those of an array without nulls (uint64), as by NumPy's `searchsorted`.
+
+    Places are counted from `begin` on. Raises `ValueError` with the array's name if it is not in
+    ascending order.
+    """
+    ranks = dense_ranks(target, sort_words(target, [SortKey(concat([values, ordered]))]))[1]
+    own, others = ranks[: values.length], ranks[values.length :]
+    if len(others) > 1 and bool((others[1:] < others[:-1]).any()):
+        raise ValueError(f"{name}: expected ascending order")
+    return np.searchsorted(others, own, side=side).astype(np.uint64) + np.uint64(begin)

@@ -19,7 +19,7 @@ from colkern.operations.comparing import Order
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import validity_of, view_addresses
 from colkern.operations.selection.words import take_items
-from colkern.operations.validity import compact_validity, split_nulls
+from colkern.operations.validity import split_nulls, with_nulls_of
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _WORD = 8
@@ -219,5 +219,4 @@ def _ranks(array: Array, split: Items | None) -> Array:
     positions, numbers = text_positions(array, split)
     ranks = target.allocate(array.length, np.uint32)
     ranks[positions] = numbers
-    buffers = (compact_validity(array), target.buffer(ranks))
-    return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)
+    return with_nulls_of(array, s.uint32(), [target.buffer(ranks)])

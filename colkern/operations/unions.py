@@ -15,6 +15,7 @@ from colkern.kernels import unions
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
+from colkern.operations.operands import integers
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take_picked, take_positions
@@ -46,7 +47,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
         raise IndexError(f"child {child} of a union of {len(union.fields)}")
     target = target_of(array.device)
     slots = slots_of(target, array.items(Role.TYPE_IDS), union.type_codes[child])
-    numbers = Array.of_valid(s.int64(), len(slots), (None, target.buffer(slots)), 0)
+    numbers = integers(target, slots.view(np.int64))
     places, values = slots, array.children[child]
     if union.mode == "dense":
         places = picked_offsets(target, array.items(Role.OFFSETS), slots)

@@ -287,14 +287,7 @@ def over_rows(
 
     def called(*plain: Array) -> Array:
         if result is floating:
-            # Decimals have roots and logarithms as floats, as in pyarrow. So have integers past int64:
-            # Python raises where the machine gives infinity.
-            plain = tuple(
-                cast_values(each, s.float64(), safe=False)
-                if isinstance(each.type.storage, s.Decimal) or each.type.storage == s.uint64()
-                else each
-                for each in plain
-            )
+            plain = tuple(map(_as_floats, plain))
         is_nested = takes is not None and issubclass(takes.classes[0], NESTED)
         if not (nullable or is_nested) and s.Null in map(_class_of_type, plain):
             types = [each.type for each in plain]
@@ -320,6 +313,17 @@ def over_rows(
                 # The value perhaps belongs to no slot.
                 pass
     return called(*map(decoded, arrays))
+
+
+def _as_floats(array: Array) -> Array:
+    """Decimals, and integers past int64, as floats; others as they are.
+
+    Decimals have roots and logarithms as floats, as in pyarrow. So have large integers: Python raises
+    where the machine gives infinity.
+    """
+    storage = array.type.storage
+    is_wide = isinstance(storage, s.Decimal) or storage == s.uint64()
+    return cast_values(array, s.float64(), safe=False) if is_wide else array
 
 
 def _of_ready(name: str, ready: _Ready, arguments: Sequence[Any]) -> Array:

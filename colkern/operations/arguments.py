@@ -149,16 +149,7 @@ def _call_with(count: int) -> CodeType:
 
 def _operation(function: _Function, kind: Kind, combine: Combine | None, heading: str) -> _Function:
     parameters = list(inspect.signature(function).parameters.values())
-    # Keyword-only parameters get a place beyond all others.
-    integers = [
-        (
-            place if parameter.kind is _BY_PLACE else sys.maxsize,
-            parameter.name,
-            _INTEGERS[parameter.annotation],
-        )
-        for place, parameter in enumerate(parameters)
-        if parameter.annotation in _INTEGERS
-    ]
+    integers = _integers_among(parameters)
 
     def converted(args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         for value in (*args, *kwargs.values()):
@@ -214,6 +205,17 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
     own = Operation(name, function, called, kind, combine, of_column, heading)
     OPERATIONS[name] = own
     return typing.cast(_Function, called)
+
+
+def _integers_among(
+    parameters: Sequence[inspect.Parameter],
+) -> list[tuple[int, str, Callable[[object, str], int | None]]]:
+    """Place, name and conversion of the integers; keyword-only ones have a place beyond all others."""
+    return [
+        (place if each.kind is _BY_PLACE else sys.maxsize, each.name, _INTEGERS[each.annotation])
+        for place, each in enumerate(parameters)
+        if each.annotation in _INTEGERS
+    ]
 
 
 def _is_of_numpy(name: str, value: object) -> bool:

@@ -229,16 +229,31 @@ def join(
     dropped = right_places if coalesce_keys else []
     kept = [k for k in range(len(right.schema)) if k not in dropped]
     more = [right.schema.names[k] for k in kept]
-    left_names = [
-        name + left_suffix * (name in more and not (coalesce_keys and k in left_places))
-        for k, name in enumerate(left.schema.names)
+    merged = left_places if coalesce_keys else []
+    names = _joined_names(left.schema.names, more, merged, left_suffix, right_suffix)
+    columns += _taken(target, [right.columns[k] for k in kept], rights)
+    return RecordBatch.from_arrays(columns, names)
+
+
+def _joined_names(
+    left: Sequence[str],
+    right: Sequence[str],
+    merged: Sequence[int],
+    left_suffix: str,
+    right_suffix: str,
+) -> list[str]:
+    """The names of the columns of both sides, with suffixes for those that the other side has, too.
+
+    The left columns at `merged` have none. Raises `ValueError` if two columns have one name.
+    """
+    names = [
+        name + left_suffix * (name in right and k not in merged) for k, name in enumerate(left)
     ]
-    names = [*left_names, *(name + right_suffix * (name in left.schema.names) for name in more)]
+    names += [name + right_suffix * (name in left) for name in right]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"join: two columns {', '.join(twice)}; rename one, or give suffixes")
-    columns += _taken(target, [right.columns[k] for k in kept], rights)
-    return RecordBatch.from_arrays(columns, names)
+    return names
 
 
 def _filled(target: Target, keys: Array, others: Array, rows: Items) -> Array:

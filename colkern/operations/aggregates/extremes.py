@@ -71,7 +71,7 @@ def _ordered(array: Array, skip_nulls: bool, min_count: int) -> Array | None:
         raise UnsupportedError(f"no order of the values of {array.type}; {instead_of_order(type_)}")
     if not array._checked:
         require_valid(array)
-    if not is_enough(array, skip_nulls, max(min_count, 1)):
+    if not is_enough(array, skip_nulls, min_count if min_count > 1 else 1):
         return None
     # The meaning of an extension of an encoded type is in the values of its storage.
     while array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):

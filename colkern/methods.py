@@ -1,8 +1,9 @@
 """Methods that need packages above their classes, bound in one place.
 
 Types, arrays and batches import nothing from above them. A method that needs such a package is a
-function here: it imports the package when it is called, and `bind_methods` sets it on the class. The
-classes declare the names for type checkers.
+function of that package, imported when the method is first used (`_Late`), or one here, which imports
+what it needs when it is called. `bind_methods` sets both on the classes, which declare the names for
+type checkers.
 """
 
 from __future__ import annotations

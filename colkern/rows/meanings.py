@@ -82,8 +82,10 @@ class Meanings:
         for cell, value in self._cells:
             if _content(cell) is not value:
                 return False
-        return not any(
-            _differs(read(owner), before) for read, owner, before in self._contents.values()
+        contents = self._contents.values()
+        # Without any, there is no generator to call.
+        return not contents or not any(
+            _differs(read(owner), before) for read, owner, before in contents
         )
 
 

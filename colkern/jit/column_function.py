@@ -304,7 +304,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
             return self._in_python()
         try:
             plan = self._compiled(columns)
-            self._meanings.note(self._functions(), plan.programs)
+            meanings = self._meanings
+            self._meanings = meanings.with_those_of(self._functions(), plan.programs)
             return plan
         except (CompileError, UnsupportedError) as error:
             if self.options.strict:

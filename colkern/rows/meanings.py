@@ -28,14 +28,27 @@ _GONE = object()
 class Meanings:
     """The values of the names in functions, and what their programs assume, when they are noted."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Meanings | None = None) -> None:
         self._names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
         self._cells: list[tuple[types.CellType, Any]] = []
         self._contents: dict[int, tuple[Callable[[Any], Any], Any, Any]] = {}
         self._assumptions: list[tuple[Callable[..., Any], Any, Hashable]] = []
+        if before is not None:
+            self._names |= before._names
+            self._cells += before._cells
+            self._contents |= before._contents
+            self._assumptions += before._assumptions
 
-    def note(self, functions: Iterable[Any], programs: Sequence[Program]) -> None:
-        """Note the values of the names in functions, and in those that they call; also of modules."""
+    def with_those_of(self, functions: Iterable[Any], programs: Sequence[Program]) -> Meanings:
+        """Returns these with the values of the names in functions, and in those that they call.
+
+        These stay the same, as other threads may ask whether they hold.
+        """
+        meanings = Meanings(self)
+        meanings._note(functions, programs)
+        return meanings
+
+    def _note(self, functions: Iterable[Any], programs: Sequence[Program]) -> None:
         called = [each for program in programs for each in program.definitions.values()]
         self._assumptions += [each for program in programs for each in program.assumptions]
         for each in (each for program in programs for each in program.objects):
@@ -43,15 +56,15 @@ class Meanings:
         for function in (*functions, *(each.function for each in called)):
             names = names_in(function.__code__)
             for name in names & function.__globals__.keys():
-                self._note(function.__globals__, name)
+                self._note_name(function.__globals__, name)
                 value = function.__globals__[name]
                 if isinstance(value, types.ModuleType):
                     for attribute in names & vars(value).keys():
-                        self._note(vars(value), attribute)
+                        self._note_name(vars(value), attribute)
             self._cells += [(cell, _content(cell)) for cell in function.__closure__ or ()]
             self._note_contents(function)
 
-    def _note(self, namespace: dict[str, Any], name: str) -> None:
+    def _note_name(self, namespace: dict[str, Any], name: str) -> None:
         self._names[id(namespace), name] = namespace, name, namespace[name]
         self._note_contents(namespace[name])
 
@@ -94,7 +107,7 @@ def _owners(value: Any) -> list[Any]:
     match value:
         case type():
             bases = [base for base in value.__mro__[:-1] if base.__flags__ & WRITTEN]
-            return [vars(base) for base in bases if not is_of_standard_library(base)]
+            return [base for base in bases if not is_of_standard_library(base)]
         case types.FunctionType() if hasattr(value, "registry"):  # By `functools.singledispatch`.
             return [value.registry]
         case types.FunctionType():
@@ -126,6 +139,8 @@ def _is_of_library(value: Any) -> bool:
 
 def _reader(owner: Any) -> Callable[[Any], Any]:
     """Returns a function that copies contents to where `==` compares them; `len` if they are many."""
+    if isinstance(owner, type):
+        return _attributes_of
     if isinstance(owner, np.ndarray):
         return np.ndarray.tobytes if owner.nbytes <= _MOST_BYTES else len
     if not isinstance(owner, (tuple, frozenset, *_CONTAINERS)):
@@ -133,6 +148,10 @@ def _reader(owner: Any) -> Callable[[Any], Any]:
     if len(owner) > MOST_COMPARED:
         return len
     return dict if isinstance(owner, Mapping) else set if isinstance(owner, set) else list
+
+
+def _attributes_of(value: type) -> dict[str, Any]:
+    return dict(vars(value))
 
 
 def _slots_of(value: Any) -> dict[str, Any]:

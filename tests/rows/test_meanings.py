@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import sys
 from array import array
 from collections import ChainMap, UserDict, deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
@@ -115,3 +118,28 @@ def test_a_field_that_the_function_does_not_read_may_hold_anything() -> None:
     for value in (1, 2):
         rate.value = value
         assert compiled(ck.array([3])).to_pylist() == [value + 3]
+
+
+def test_threads_may_call_while_another_compiles_for_other_types() -> None:
+    table, has_compiled = {n: [n] for n in range(300)}, Event()
+    compiled = ck.udf(lambda n: n + table[1][0] + len(Rate.shared))
+
+    def call() -> set[int]:
+        results = set()
+        while not has_compiled.is_set():
+            results |= {*compiled(ck.array([3])).to_pylist()}
+        return results
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            calls = [pool.submit(call) for _ in range(2)]
+            try:
+                others = [compiled(ck.array([3], name)) for name in ("int8", "int16", "float32")]
+            finally:
+                has_compiled.set()
+    finally:
+        sys.setswitchinterval(interval)
+    assert [each.to_pylist() for each in others] == [[5], [5], [5.0]]
+    assert all(each.result() <= {5} for each in calls)

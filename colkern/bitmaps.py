@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.kernels import Kernel, bitmaps, comparison
-from colkern.memory import HOST, UNKNOWN, Argument, Buffer, Items, allocate
+from colkern.memory import HOST, UNKNOWN, Argument, Buffer, DType, Items, allocate
 from colkern.targets import Target, target_of
 
 _WORD = np.dtype(np.uint64)
@@ -59,10 +59,8 @@ def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
 def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
     """A bitmap with a bit for each byte, set where it equals `value`; with `flip=255`, where it differs."""
     count = len(bytes)
-    out = target.output(count + 7 >> 3, _BYTE)
     item = target.table(_BYTES[value], _BYTE)
-    target.map(comparison.equal_item, len(out), bytes.view(_BYTE), item, count, flip, out)
-    return target.buffer(out)
+    return bits_by(target, comparison.equal_item, count, (bytes.view(_BYTE), item, count, flip))
 
 
 _BYTE = np.dtype(np.uint8)
@@ -82,7 +80,7 @@ def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
 def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
     """A copy of bits `[offset, offset + length)` that starts at bit 0, with zeros behind them."""
     target = target_of(bitmap.device)
-    return bits_in_words(target, bitmaps.copy_bits, length, (bitmap.array, offset, length))
+    return bits_by(target, bitmaps.copy_bits, length, (bitmap.array, offset, length))
 
 
 def and_bits(
@@ -118,24 +116,16 @@ def written_bits(
     return target.buffer(words, length + 7 >> 3), nulls
 
 
-def bits_in_bytes(
-    target: Target, kernel: Kernel, length: int, args: tuple[Argument, ...]
-) -> Buffer:
-    """The bitmap of `length` bits that a kernel writes, byte by byte, to an output behind `args`."""
-    count = length + 7 >> 3
-    out = target.output(count, _BYTE)
-    target.map(kernel, count, *args, out)
-    return target.buffer(out)
+def bits_by(target: Target, kernel: Kernel, length: int, args: tuple[Argument, ...]) -> Buffer:
+    """The bitmap of `length` bits that a kernel writes, by bytes or words, to an output behind `args`."""
+    unit, shift = _UNITS[kernel.arguments[-1].item]
+    out = target.output(-(-length >> shift), unit)
+    target.map(kernel, len(out), *args, out)
+    return target.buffer(out, length + 7 >> 3)
 
 
-def bits_in_words(
-    target: Target, kernel: Kernel, length: int, args: tuple[Argument, ...]
-) -> Buffer:
-    """As `bits_in_bytes`, of a kernel that writes words."""
-    count = length + 63 >> 6
-    words = target.output(count, _WORD)
-    target.map(kernel, count, *args, words)
-    return target.buffer(words, length + 7 >> 3)
+_UNITS: dict[str, tuple[DType, int]] = {"u1": (_BYTE, 3), "u8": (_WORD, 6)}
+"""Type code → dtype, and the power of two of its bits."""
 
 
 def bit_words(target: Target, length: int) -> Items:

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import bits_in_words, combine_bits, expand, packed_bits
+from colkern.bitmaps import bits_by, combine_bits, expand, packed_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
@@ -198,7 +198,7 @@ def _known(one: Array, other: Array, decides: int) -> Buffer:
 def _both_known(left: Array, right: Array, left_decides: int, right_decides: int) -> Buffer:
     target, length = target_of(left.device), left.length
     args = (*_bits_of(left), *_bits_of(right), length, left_decides, right_decides)
-    return bits_in_words(target, bitmaps.kleene_bits, length, args)
+    return bits_by(target, bitmaps.kleene_bits, length, args)
 
 
 def _bits_of(array: Array) -> tuple[Items, int, Items, int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_bytes
+from colkern.bitmaps import bits_by
 from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison, ordering, relations
@@ -87,9 +87,9 @@ def _equal_words(left: Array, right: object, flip: int) -> Buffer:
     words, width = own_words(left, Role.DATA)
     if width != 1:
         sides = (words, others, width, stride)
-        return bits_in_bytes(target, comparison.equal_wide, length, (*sides, length, flip))
+        return bits_by(target, comparison.equal_wide, length, (*sides, length, flip))
     kernel = comparison.equal_items if stride else comparison.equal_item
-    return bits_in_bytes(target, kernel, length, (words, others, length, flip))
+    return bits_by(target, kernel, length, (words, others, length, flip))
 
 
 def _equal_floats(left: Array, right: object, flip: int) -> Buffer:
@@ -101,9 +101,9 @@ def _equal_floats(left: Array, right: object, flip: int) -> Buffer:
     items = left.items(Role.DATA)
     if items.dtype.itemsize == 2:
         sides = unsigned(items), unsigned(others), stride
-        return bits_in_bytes(target, comparison.equal_halves, length, (*sides, length, flip))
+        return bits_by(target, comparison.equal_halves, length, (*sides, length, flip))
     kernel = comparison.equal_items if stride else comparison.equal_item
-    return bits_in_bytes(target, kernel, length, (items, others, length, flip))
+    return bits_by(target, kernel, length, (items, others, length, flip))
 
 
 def _equal_booleans(left: Array, right: object, flip: int) -> Buffer:
@@ -218,7 +218,7 @@ def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
         kernel = ordering.less_integers
         number = 0 if dtype.kind == "u" else 8 * dtype.itemsize - 1
     args = (*less, *greater, number, left.length, order.flip)
-    return bits_in_bytes(target, kernel, left.length, args)
+    return bits_by(target, kernel, left.length, args)
 
 
 def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
@@ -238,7 +238,7 @@ def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
     if less.dtype.itemsize == 2:
         less, greater = _single(target, less), _single(target, greater)
     args = (less, stride, greater, other_stride, relation, left.length, flip)
-    return bits_in_bytes(target, ordering.less_floats, left.length, args)
+    return bits_by(target, ordering.less_floats, left.length, args)
 
 
 @on_its_device

@@ -14,7 +14,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, Table
-from colkern.bitmaps import bits_in_bytes, count_clear_bits
+from colkern.bitmaps import bits_by, count_clear_bits
 from colkern.cpu.threads import map_items, num_threads, run_ranges
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
@@ -89,7 +89,7 @@ def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
     target = target_of(array.device)
     indices = (unsigned(array.items(Role.DATA)), values.length)
     source = (bits.array, values.offset, *validity_of(array, target))
-    return bits_in_bytes(target, kernels.decode_bits, array.length, (*indices, *source))
+    return bits_by(target, kernels.decode_bits, array.length, (*indices, *source))
 
 
 @_DECODE.of(LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY, LayoutKind.BINARY_VIEW)

@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_words
+from colkern.bitmaps import bits_by
 from colkern.kernels import lists, offsets
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -212,7 +212,7 @@ def _copied_evenly(slots: Lists, size: int) -> Array:
     if not array.null_count:
         return elements
     args = (starts, *slots.validity)
-    visible = bits_in_words(target, lists.repeat_list_bits, elements.length, args)
+    visible = bits_by(target, lists.repeat_list_bits, elements.length, args)
     return null_outside(elements, visible)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.bitmaps import bits_in_words
+from colkern.bitmaps import bits_by
 from colkern.kernels import lists
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
@@ -174,8 +174,8 @@ def _elements_and_nulls(own: Lists, starts: Items) -> Array:
     if not own.child.length:
         return nulls(total, own.child.type, own.array.device)
     elements = copy_elements(target, own.child, own.begins(starts.dtype), starts)
-    bits = bits_in_words(target, lists.find_stand_ins, count, (*own.args, starts))
-    visible = bits_in_words(target, lists.bits_of_elements, total, (starts, bits.array))
+    bits = bits_by(target, lists.find_stand_ins, count, (*own.args, starts))
+    visible = bits_by(target, lists.bits_of_elements, total, (starts, bits.array))
     return null_outside(elements, visible)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_bytes
+from colkern.bitmaps import bits_by
 from colkern.kernels import keys, ordering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
@@ -82,11 +82,11 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Buffer:
     if not left.layout.variadic and left.type.storage == right.type.storage:
         less, greater = (text_of(side, target) for side in order.placed((left, right)))
         texts = (*less.arguments, *greater.arguments)
-        return bits_in_bytes(target, ordering.less_texts, left.length, (*texts, *rest))
+        return bits_by(target, ordering.less_texts, left.length, (*texts, *rest))
     views = (as_views(side) for side in order.placed((left, right)))
     less_views, greater_views = (views_of(side, target) for side in views)
     args = (*less_views, *greater_views, *rest)
-    return bits_in_bytes(target, ordering.less_views, left.length, args)
+    return bits_by(target, ordering.less_views, left.length, args)
 
 
 def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
@@ -98,9 +98,9 @@ def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
     rest = (target.address(pattern), len(value), or_equal, array.length, flip)
     if array.layout.variadic:
         views = views_of(array, target)
-        return bits_in_bytes(target, ordering.less_view, array.length, (*views, *rest))
+        return bits_by(target, ordering.less_view, array.length, (*views, *rest))
     text = text_of(array, target)
-    return bits_in_bytes(target, ordering.less_text, array.length, (*text.arguments, *rest))
+    return bits_by(target, ordering.less_text, array.length, (*text.arguments, *rest))
 
 
 @on_its_device

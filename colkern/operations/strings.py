@@ -13,7 +13,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_bytes, bits_in_words
+from colkern.bitmaps import bits_by
 from colkern.dispatch import BINARY, TEXT
 from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
@@ -114,9 +114,9 @@ def equal_string(array: Array, value: bytes, flip: int) -> Buffer:
     rest = (target.address(pattern), len(value), array.length, flip)
     if array.layout.variadic:
         views = views_of(array, target)
-        return bits_in_bytes(target, strings.equal_view, array.length, (*views, *rest))
+        return bits_by(target, strings.equal_view, array.length, (*views, *rest))
     text = text_of(array, target)
-    return bits_in_words(target, strings.equal_text, array.length, (*text.arguments, *rest))
+    return bits_by(target, strings.equal_text, array.length, (*text.arguments, *rest))
 
 
 def _worked_on(
@@ -219,11 +219,11 @@ def _match(array: Array, value: bytes, at_end: bool) -> Array:
     match, length = (target.address(pattern), len(value)), array.length
     if array.layout.variadic:
         kernel = strings.match_view_end if at_end else strings.match_view_start
-        bits = bits_in_bytes(target, kernel, length, (*views_of(array, target), *match, length))
+        bits = bits_by(target, kernel, length, (*views_of(array, target), *match, length))
     else:
         text = text_of(array, target)
         args = (*text.arguments, *match, int(at_end), length)
-        bits = bits_in_bytes(target, strings.match_text, length, args)
+        bits = bits_by(target, strings.match_text, length, args)
     return with_nulls_of(array, s.bool_(), [bits])
 
 
@@ -231,10 +231,10 @@ def _equal_texts(left: Array, right: Array, flip: int) -> Buffer:
     target = target_of(left.device)
     texts = text_of(left, target), text_of(right, target)
     args = (*texts[0].arguments, *texts[1].arguments, left.length, flip)
-    return bits_in_words(target, strings.equal_texts, left.length, args)
+    return bits_by(target, strings.equal_texts, left.length, args)
 
 
 def _equal_views(left: Array, right: Array, flip: int) -> Buffer:
     target = target_of(left.device)
     args = (*views_of(left, target), *views_of(right, target), left.length, flip)
-    return bits_in_bytes(target, strings.equal_views, left.length, args)
+    return bits_by(target, strings.equal_views, left.length, args)

@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_bytes
+from colkern.bitmaps import bits_by
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
@@ -177,7 +177,7 @@ def numbers_to_bools(array: Array, type: s.DataType, safe: Safety) -> Array:
     items = items if floats else unsigned(items)
     target, length = target_of(array.device), array.length
     zero = target.table([0], items.dtype)
-    bits = bits_in_bytes(target, comparison.equal_item, length, (items, zero, length, 255))
+    bits = bits_by(target, comparison.equal_item, length, (items, zero, length, 255))
     return with_nulls_of(array, type, [bits])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
 from colkern.arrays.array import LateArray
-from colkern.bitmaps import bits_in_words
+from colkern.bitmaps import bits_by
 from colkern.errors import LimitExceededError
 from colkern.forks import cached_property
 from colkern.kernels import offsets, runs, selection, unions, views
@@ -192,8 +192,7 @@ class Joined(Copier):
         self.count = sum(self._lengths)
         self.device = device
         self.target = target_of(device)
-        if self.count >> 63:
-            require_length(self.count)
+        require_length(self.count)
         # The addresses of the buffers at a position; 0 for absent ones.
         self._places: dict[int, NDArray[np.uint64]] = {}
 
@@ -239,7 +238,7 @@ class Joined(Copier):
             return target.buffer(data)
         places = [0 if buffer is None else buffer.address for buffer in buffers]
         tables = target.table(places, np.uint64), target.table(self._begins, np.uint64)
-        return bits_in_words(target, selection.join_bits, self.count, (*tables, self._ends))
+        return bits_by(target, selection.join_bits, self.count, (*tables, self._ends))
 
     def items(self, array: Array, role: Role) -> Buffer:
         return self.target.buffer(self._items(role))

@@ -12,7 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.bitmaps import bit_words, bits_in_words, written_bits
+from colkern.bitmaps import bit_words, bits_by, written_bits
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
@@ -323,5 +323,5 @@ class _MaskedRanges:
         ((first, last),) = target.ends(items)
         own = child.slice(first, last - first)
         spread = (*kept.mask[:2], items)
-        bits = bits_in_words(target, filtering.spread_to_elements, own.length, spread)
+        bits = bits_by(target, filtering.spread_to_elements, own.length, spread)
         return assemble(Masked.of(target, bits.array, 0, own.length), own)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_bytes, count_clear_bits
+from colkern.bitmaps import bits_by, count_clear_bits
 from colkern.kernels import unions
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
@@ -124,4 +124,4 @@ def _bits(arrays: Sequence[Array], places: Places, position: int) -> Buffer:
     addresses = target.table([b.address if b.size else 0 for b in buffers], np.uint64)
     first_bits = target.table([array.offset for array in arrays], np.uint64)
     args = (*places.args, addresses, first_bits, length)
-    return bits_in_bytes(target, unions.gather_union_bits, length, args)
+    return bits_by(target, unions.gather_union_bits, length, args)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import bits_in_words
+from colkern.bitmaps import bits_by
 from colkern.kernels import Kernel, lists
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
@@ -91,7 +91,7 @@ class _PerList(LatePicks):
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
         args = (*self._places, bits.array, offset)
-        return bits_in_words(target, self.of_bits, self.count, args), UNKNOWN
+        return bits_by(target, self.of_bits, self.count, args), UNKNOWN
 
     def positions(self) -> Items:
         out = self.target.output(self.count, np.int64)

@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import (
     and_bits,
-    bits_in_bytes,
+    bits_by,
     bytes_equal_to,
     count_set_bits,
     expand,
@@ -312,7 +312,7 @@ def _trim_runs(how: Trimmed, array: Array) -> Array:
     if how.visible is not None:
         ends = run_ends.items(Role.DATA)
         args = (ends, how.visible.array)
-        shown = bits_in_bytes(target, hidden.runs_with_set_bits, len(ends), args)
+        shown = bits_by(target, hidden.runs_with_set_bits, len(ends), args)
     children = (_trimmed(run_ends, None), _trimmed(values, shown))
     return Array.of_valid(array.type, array.length, (), 0, children)
 
@@ -348,7 +348,7 @@ def bits_reached(target: Target, starts: Items, stops: Items, length: int) -> Bu
         return None
     starts.sort()
     stops.sort()
-    return bits_in_bytes(target, hidden.covered_bits, length, (starts, stops, length))
+    return bits_by(target, hidden.covered_bits, length, (starts, stops, length))
 
 
 def _shown_views(array: Array, words: Items, visible: Items) -> Buffer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.bitmaps import bits_in_words
+from colkern.bitmaps import bits_by
 from colkern.kernels import hidden, selection
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -71,4 +71,4 @@ def take_words(target: Target, words: Items, width: int, picked: Items) -> Items
 def repeat_bits(target: Target, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
     """`count` bits from bit `offset` on, each repeated `size` times (not 0), from bit 0 on."""
     total = count * size
-    return bits_in_words(target, hidden.repeat_bits, total, (bits.array, offset, size, total))
+    return bits_by(target, hidden.repeat_bits, total, (bits.array, offset, size, total))

@@ -580,8 +580,9 @@ def _called_by(parameter: ast.arg) -> str:
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """Applies the function that an expression names to values."""
     if not _may_be_repeated(emitter, node):
-        # It is evaluated for each item.
-        emitter.refuse("a function that a call returns is applied: assign it to a variable first")
+        emitter.refuse(
+            "this expression for a function would be evaluated for each item: assign it to a variable first"
+        )
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
@@ -632,6 +633,7 @@ def _makes_function(emitter: Emitter, node: ast.Call) -> bool:
 
 
 _OF_PLAIN = (ast.Constant, ast.UnaryOp, ast.BinOp)
+"""Expressions of plain values, which call nothing that changes something."""
 
 _MAKERS = (
     functools.cmp_to_key,

@@ -346,7 +346,7 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
             return known
         # Other code evaluates the arguments.
         emitter.restore(before)
-    if function is functools.partial and needed(emitter, node.args[0]).is_constant:
+    if function is functools.partial and node.args and needed(emitter, node.args[0]).is_constant:
         arguments, named = arguments_of(emitter, node)
         return bound.partial_of(emitter, *arguments, **named)
     template = getattr(function, "__self__", None)

@@ -48,6 +48,12 @@ def grouped(array: Array, picks: Array) -> list[Array]:
     return [*result.columns, ops.unique(array), ops.value_counts(array), ops.rank(array)]
 
 
+def grouped_by_structs(array: Array, picks: Array) -> list[Array]:
+    pairs = ops.make_struct([array, mirrored(array)], ["a", "b"])
+    batch = RecordBatch.from_arrays([pairs, array], ["k", "v"])
+    return ops.group_by(batch, "k").aggregate([("v", "count")]).columns
+
+
 def joined(array: Array, picks: Array) -> list[Array]:
     left = RecordBatch.from_arrays([array, mirrored(array)], ["k", "v"])
     columns = []
@@ -66,6 +72,7 @@ OPERATIONS: dict[str, tuple[str, Operation]] = {
     "sort_indices of dictionary": ("dictionary", sorted_both_ways),
     "sort_indices of utf8": ("utf8", sorted_both_ways),
     **{f"group_by {name}": (name, grouped) for name in ("int8", "utf8", "dictionary")},
+    "group_by struct of int8": ("int8", grouped_by_structs),
     **{f"join of {name}": (name, joined) for name in ("int8", "utf8")},
     "partition_indices": ("utf8", partitioned),
 }

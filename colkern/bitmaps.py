@@ -59,8 +59,10 @@ def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
 def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
     """A bitmap with a bit for each byte, set where it equals `value`; with `flip=255`, where it differs."""
     count = len(bytes)
+    out = target.output(count + 7 >> 3, _BYTE)
     item = target.table(_BYTES[value], _BYTE)
-    return bits_by(target, comparison.equal_item, count, (bytes.view(_BYTE), item, count, flip))
+    target.map(comparison.equal_item, len(out), bytes.view(_BYTE), item, count, flip, out)
+    return target.buffer(out)
 
 
 _BYTE = np.dtype(np.uint8)

@@ -192,7 +192,9 @@ class Joined(Copier):
         self.count = sum(self._lengths)
         self.device = device
         self.target = target_of(device)
-        require_length(self.count)
+        # Checked here, as small concatenations are to make few calls.
+        if self.count >> 63:
+            require_length(self.count)
         # The addresses of the buffers at a position; 0 for absent ones.
         self._places: dict[int, NDArray[np.uint64]] = {}
 

@@ -9,6 +9,7 @@ from collections import ChainMap, UserDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from decimal import Decimal
 from threading import Event
 from typing import Any, ClassVar
 
@@ -109,6 +110,34 @@ def test_a_change_outside_is_seen(
     for value in (1, 7, 1):
         change(value)
         assert compiled(ck.array([3])).to_pylist() == [function(3)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(1, True), (1, 1.0), (0.0, -0.0), (Decimal("1.0"), Decimal("1.00"))],
+)
+def test_an_equal_value_that_prints_otherwise_is_another(first: Any, second: Any) -> None:
+    table: dict[str, Any] = {"k": first}
+    compiled = ck.udf(lambda s: f"{table[s]}")
+    for value in (first, second):
+        table["k"] = value
+        assert compiled(ck.array(["k"])).to_pylist() == [str(value)]
+
+
+def test_the_order_of_a_dictionary_is_seen() -> None:
+    table = {"a": 1, "b": 2}
+    compiled = ck.udf(lambda s: s + "".join(table))
+    for _ in range(2):
+        assert compiled(ck.array(["x"])).to_pylist() == ["x" + "".join(table)]
+        table["a"] = table.pop("a")
+
+
+def test_all_items_of_a_large_table_are_seen() -> None:
+    table = {number: [number] for number in range(2000)}
+    compiled = ck.udf(lambda n: table[n][0])
+    for value in (1, 7):
+        table[1999][0] = value
+        assert compiled(ck.array([1999])).to_pylist() == [value]
 
 
 def test_a_field_that_the_function_does_not_read_may_hold_anything() -> None:

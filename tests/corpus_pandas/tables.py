@@ -44,18 +44,18 @@ def city(place: pd.DataFrame) -> pd.Series:
 
 
 @case("double", place="place")
-def northern(place: pd.DataFrame) -> pd.Series:
+def northern(place):
     return place.apply(lambda row: row["lat"] if row["lat"] > 49 else -row["lon"], axis=1)
 
 
 @case("double", place="place")
-def summed(place: pd.DataFrame) -> pd.Series:
-    return place.lat + place.lon
+def summed(place):
+    return place.assign(total=place["lat"] + place["lon"]).total
 
 
 @case("struct<lat: double, city: string>", place="place")
 def less(place):
-    return place[["lat", "city"]]
+    return place.drop(columns="lon")
 
 
 @case("double", a="amount", b="price")

@@ -40,6 +40,7 @@ SAMPLE = [
     *("numeric.grade", "numeric.located", "finance.gross", "finance.half_up", "texts.domain"),
     *("texts.null_safe", "texts.serial", "days.season", "days.age", "days.parsed"),
     *("tables.limits", "tables.graded", "tables.city", "tables.loaded_once", "loops.due"),
+    *("tables.northern", "tables.summed", "tables.less"),
 ]
 
 

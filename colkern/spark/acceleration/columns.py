@@ -201,8 +201,10 @@ class TracedColumn(SeriesMethods):
     # pandas computes operations that have no quicker form.
 
     def __getattr__(self, name: Any) -> Any:
-        self.require_method(name)
         witness = self._witness
+        only_tables_have_it = not hasattr(pd.Series, name) and hasattr(pd.DataFrame, name)
+        self._tracer.is_of_table |= self.is_series and only_tables_have_it
+        self.require_method(name)
         if isinstance(witness, pd.DataFrame) and name in witness.columns:
             return self[name]
         if name in ("str", "dt"):
@@ -218,6 +220,7 @@ class TracedColumn(SeriesMethods):
         has_rows = owner in ("DataFrame", "ndarray") and self._witness.ndim == 2
         is_by_row = has_rows and name in BY_ROW
         if name not in ELEMENT_WISE.get(owner, ()) and not is_by_row:
+            self._tracer.is_of_table |= owner == "Series" and name in ELEMENT_WISE["DataFrame"]
             raise self.refused(NOT_ELEMENT_WISE.format(label))
         is_sure = name not in VALUES_DECIDE
         if not callable(member):
@@ -225,6 +228,7 @@ class TracedColumn(SeriesMethods):
 
         def method(*arguments: Any, **options: Any) -> Any:
             axis = options.get("axis", *arguments[:1] if owner == "ndarray" else ())
+            self._tracer.is_of_table |= self.is_series and axis in (1, "columns")
             if options.keys() & NEVER or (is_by_row and axis not in (1, -1, "columns")):
                 raise self.refused(f"{label} with these options is not element-wise")
             return self.in_pandas(

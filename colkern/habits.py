@@ -91,7 +91,7 @@ OF_TABLES: Mapping[str, str] = {
     **dict.fromkeys(("at", "iat", "item", "row"), "table[name][position]"),
     **dict.fromkeys(("clone", "collect", "copy"), "the table itself, which never changes"),
     "count": "num_rows",
-    **dict.fromkeys(("apply", "map_rows"), "with_column(name, function)"),
+    **dict.fromkeys(("apply", "map", "map_rows"), "with_column(name, function)"),
     **dict.fromkeys(("distinct", "drop_duplicates"), "unique(keys)"),
     **dict.fromkeys(("drop_columns", "remove_column"), "drop(names)"),
     **dict.fromkeys(("drop_nulls", "dropna"), "drop_null(keys)"),
@@ -108,6 +108,7 @@ OF_TABLES: Mapping[str, str] = {
         ("melt", "pivot", "pivot_table", "unpivot"), "to_pandas() or to_polars(), which have it"
     ),
     **dict.fromkeys(("isna", "isnull", "null_count"), "describe(), or table[name].null_count"),
+    **dict.fromkeys(("from_pandas", "from_pydict", "from_pylist"), "colkern.table(data)"),
     **dict.fromkeys(
         ("max", "mean", "median", "min", "std", "sum"), "describe(), or table[name].sum()"
     ),
@@ -118,9 +119,11 @@ OF_TABLES: Mapping[str, str] = {
     "query": "filter(lambda price: price > 1)",
     "rename_columns": "rename(names)",
     "sample": "take(positions)",
+    "set_index": "sort_by(keys), or join(other, keys)",
     **dict.fromkeys(("sort", "sort_values"), "sort_by(keys)"),
     "to_arrow": "to_pyarrow()",
     "to_csv": "write_csv(path)",
+    "to_numpy": "table[name].to_numpy()",
     "to_dict": "to_pydict()",
     **dict.fromkeys(("to_feather", "write_feather"), "write_ipc(path)"),
     "to_parquet": "write_parquet(path)",
@@ -134,6 +137,11 @@ OF_PACKAGE: Mapping[str, str] = {
     ),
     **dict.fromkeys(("DataFrame", "from_dict", "from_pandas", "from_polars"), "table(data)"),
     "Series": "array(values)",
+    **dict.fromkeys(("argsort", "arg_sort"), "sort_indices(values)"),
+    "string": "utf8(), or 'string' as the name of a type",
+    **dict.fromkeys(("lower", "strip", "upper"), "utf8_upper(strings), utf8_lower(strings), …"),
+    "compute": "the functions of the package itself: sum(values), filter(values, mask), …",
+    "concat_arrays": "concat(arrays)",
     "col": "a column, as table['name'], or a function of rows",
     "concat_tables": "concat(tables)",
     "date_trunc": "floor_temporal(times, 1, unit)",
@@ -149,7 +157,7 @@ OF_PACKAGE: Mapping[str, str] = {
     "to_datetime": "strptime(strings, format), or cast(strings, 'timestamp[us]')",
     "when": "case_when(conditions, value, …)",
     "where": "if_else(condition, value, other)",
-    "write_feather": "ipc.write_file(path, table)",
+    **dict.fromkeys(("write_feather", "write_ipc"), "ipc.write_file(path, table)"),
 }
 """Name in another library → what to write, for functions of the package."""
 

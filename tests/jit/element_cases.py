@@ -110,7 +110,10 @@ def strip(s, chars):
 
 
 def made(s, t, n):
-    return s + t, s * n, n * s, s.replace(t, s), s.replace(t, s, 1), s.zfill(n), s.center(n)
+    whole = s[:]
+    whole += t
+    whole *= n
+    return whole, s + t, n * s, s.replace(t, s), s.replace(t, s, 1), s.zfill(n), s.center(n)
 
 
 def cased(s):

@@ -57,6 +57,30 @@ def test_slots_are_counted_from_both_ends_and_nulls_are_none() -> None:
     assert [element(column, i) for i in (0, 1, 2, -1, -3)] == [1, None, 3, 3, 1]
 
 
+@njit
+def is_among(column: Any, value: Any) -> Any:
+    return value in column
+
+
+@pytest.mark.parametrize(("values", "value"), [([1, None, 3], 3), (["a", "é"], "é"), ([1.5], 2)])
+def test_in_compares_each_element(values: list[Any], value: Any) -> None:
+    for item in (value, None):
+        assert is_among(ck.array(values), item) == (item in values)
+
+
+@njit
+def rows_with(lists: Any, text: Any) -> Any:
+    number = 0
+    for items in lists:
+        if items is not None and text not in items:
+            number += 1
+    return number
+
+
+def test_in_of_the_elements_of_lists() -> None:
+    assert rows_with(ck.array([["x"], None, ["y", None], []]), "x") == 2
+
+
 def test_columns_of_one_type_share_one_compilation() -> None:
     before = len(total.signatures)
     total(ck.array([1], ck.int32()))

@@ -104,7 +104,9 @@ def _options(name: str) -> dict[str, Any]:
 def _define() -> None:
     for name, function in FUNCTIONS.items():
         if name not in COMPARISONS:
-            overload(function, **_options(name))(overload_of(name))
+            in_place = getattr(operator, f"i{function.__name__}", function)
+            for each in {function, in_place}:
+                overload(each, **_options(name))(overload_of(name))
     for owner, kind in _OWNERS.items():
         for method in names_of(owner):
             name = f"{owner}.{method}"

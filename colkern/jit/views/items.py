@@ -18,7 +18,7 @@ from numpy import uint64
 
 from colkern import schema as s
 from colkern.cpu.compiler import compiled
-from colkern.jit.lowering import Lowering
+from colkern.jit.lowering import Lowering, without_none
 from colkern.jit.views.column_types import (
     ColumnIteratorType,
     ColumnType,
@@ -95,6 +95,23 @@ def _slice_of(key):
         return cut(column, uint64(start), _span(start, stop))
 
     return part
+
+
+@overload(operator.contains)
+def _ol_contains(column, item):
+    if not isinstance(without_none(column), ColumnType):
+        return None
+
+    def is_among(column, item):
+        for value in column:
+            if value is None:
+                if item is None:
+                    return True
+            elif item is not None and value == item:
+                return True
+        return False
+
+    return is_among
 
 
 @overload(operator.setitem)

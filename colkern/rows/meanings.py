@@ -133,9 +133,8 @@ def _owners(value: Any) -> list[Any]:
             return []
     is_container = isinstance(value, (np.ndarray, tuple, frozenset, *_CONTAINERS))
     own: list[Any] = [value] if is_container or _fields_in_slots(value) else []
-    if type(value).__flags__ & WRITTEN:
-        own += [getattr(value, "__dict__", ()), (type(value),)]
-    return own
+    own += [value.__dict__] if hasattr(value, "__dict__") else []
+    return own + ([(type(value),)] if type(value).__flags__ & WRITTEN else [])
 
 
 def _is_of_library(value: Any) -> bool:
@@ -143,7 +142,7 @@ def _is_of_library(value: Any) -> bool:
     form = value if isinstance(value, type) else type(value)
     package = form.__module__.partition(".")[0]
     path = getattr(sys.modules.get(form.__module__), "__file__", None) or ""
-    is_containers = package in ("array", "collections", "functools")
+    is_containers = package in ("argparse", "array", "collections", "functools")
     is_of_library = is_of_standard_library(form) or package == "colkern" or "site-packages" in path
     return bool(form.__flags__ & WRITTEN) and is_of_library and not is_containers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from argparse import Namespace
 from array import array
 from collections import ChainMap, UserDict, deque
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from threading import Event
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +29,8 @@ BYTES = bytearray([1, 2])
 WORDS = np.array([1, 2])
 CHAIN = ChainMap({"k": 1}, {})
 OF_USERS = UserDict(k=1)
+OF_NAMES = SimpleNamespace(items=[1])
+OPTIONS = Namespace(items=[1])
 TOTAL = functools.partial(functools.partial(sum, FIRST), 1)
 ITEM = FIRST.__getitem__
 
@@ -90,6 +94,8 @@ CASES: list[tuple[Callable[[int], int], Callable[[int], None]]] = [
     (lambda n: int(WORDS[0]) + n, put(WORDS, 0)),
     (lambda n: CHAIN["k"] + n, put(CHAIN.maps[0], "k")),
     (lambda n: OF_USERS["k"] + n, put(OF_USERS, "k")),
+    (lambda n: OF_NAMES.items[0] + n, put(OF_NAMES.items, 0)),
+    (lambda n: OPTIONS.items[0] + n, put(OPTIONS.items, 0)),
     (lambda n: OWN_LIST[0] + n, put(OWN_LIST, 0)),
     (lambda n: TOTAL() + n, put(FIRST, 0)),
     (lambda n: ITEM(0) + n, put(FIRST, 0)),

@@ -36,7 +36,7 @@ def start_session(
     *,
     name: str = "colkern",
     config: Mapping[str, str] | None = None,
-    log: Path | None = None,
+    log: str | Path | None = None,
 ) -> SparkSession:
     """Returns a Spark session whose workers run this Python.
 
@@ -68,6 +68,7 @@ def start_session(
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
+    log = None if log is None else Path(log)
     with _standard_error_to(log):
         try:
             return builder.getOrCreate()

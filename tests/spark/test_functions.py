@@ -339,8 +339,7 @@ def compiled_in_workers(frame: Any, function: Any) -> set[int]:
 
 
 SCRIPT = """
-    import os, sys
-    from pathlib import Path
+    import sys
     from colkern.spark import start_session, udf
 
     FACTOR = 3
@@ -353,7 +352,7 @@ SCRIPT = """
         return scaled(n)
 
     if __name__ == "__main__":
-        session = start_session("local[2]", log=Path(sys.argv[1]))
+        session = start_session("local[2]", log=sys.argv[1])
         made = session.range(10).select(tripled("id").alias("made"))
         print(made.agg({"made": "sum"}).first()[0])
         session.stop()

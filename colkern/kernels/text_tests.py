@@ -1,4 +1,4 @@
-"""Whether a text is all digits, letters, and so on: of ASCII. Other texts are left to Python.
+"""Whether a text is all digits, letters, and so on: of ASCII, or by the table of characters.
 
 As in `text_case`, byte strings may say that they are ASCII.
 """
@@ -10,10 +10,18 @@ from numpy import int64
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, shifted_right
-from colkern.kernels.row_values import DONE, LEFT, Code, Text
+from colkern.kernels.row_values import Text
 from colkern.kernels.text_case import EITHER
+from colkern.kernels.text_characters import size_at
 from colkern.kernels.text_words import HIGH_BITS, ONES, bytes_between, equal_bytes, near_word
 from colkern.kernels.text_words import is_ascii as are_bytes_ascii
+from colkern.kernels.unicode_data import (
+    NAME_BEGINS,
+    NAME_GOES_ON,
+    are_all,
+    are_cased,
+    are_titles,
+)
 
 DIGITS = 1
 LETTERS = 2
@@ -44,11 +52,14 @@ def of_classes(word: int64, classes: int64) -> int64:
 
 
 @helper
-def all_of(text: Text, classes: int64, empty: bool) -> tuple[Truth, Code]:
-    """Whether all characters are in some classes; `empty` if there are none."""
+def all_of(unicode: int64, text: Text, classes: int64, wanted: int64, empty: bool) -> Truth:
+    """Whether all characters are in some classes; `empty` if there are none.
+
+    Those beyond ASCII need some of the properties `wanted`.
+    """
     if text.size == 1:
         # Loops ask about single characters, and these take a third of the time like this.
-        return of_classes(get_byte(text.address), classes) & 0x80 != 0, DONE
+        return of_classes(get_byte(text.address), classes) & 0x80 != 0
     seen = int64(0)
     k = int64(0)
     while k < text.size:
@@ -59,18 +70,21 @@ def all_of(text: Text, classes: int64, empty: bool) -> tuple[Truth, Code]:
         # Behind the end are zeros, which no class is asked about.
         asked = shifted_right(int64(HIGH_BITS), 64 - (count << 3)) & ~high
         if ~of_classes(word, classes) & asked != 0:
-            return False, DONE
+            return False
         k += 8
-    return text.size > 0 or empty, LEFT if seen != 0 else DONE
+    if seen != 0:
+        return are_all(unicode, text, wanted)
+    return text.size > 0 or empty
 
 
 @helper
-def isidentifier(text: Text) -> tuple[Truth, Code]:
+def isidentifier(unicode: int64, text: Text) -> Truth:
     """`text.isidentifier()`."""
-    result, code = all_of(text, int64(DIGITS | LETTERS | NAME), False)
-    if result:
-        result = of_classes(near_word(text.address, int64(1)), int64(DIGITS)) & 255 == 0
-    return result, code
+    classes = int64(DIGITS | LETTERS | NAME)
+    if not all_of(unicode, text, classes, int64(NAME_GOES_ON), False):
+        return False
+    first = Text(text.address, size_at(text.address), False)
+    return all_of(unicode, first, int64(LETTERS | NAME), int64(NAME_BEGINS), False)
 
 
 @helper
@@ -80,10 +94,13 @@ def isascii(text: Text) -> bool:
 
 
 @helper
-def has_case(text: Text, wanted: int64) -> tuple[Truth, Code]:
-    """Whether there are letters, and all have the case of the letter `wanted`, an A or a."""
+def has_case(unicode: int64, text: Text, wanted: int64, own: int64, other: int64) -> Truth:
+    """Whether there are letters, and all have the case of the letter `wanted`, an A or a.
+
+    Beyond ASCII, these have the property `own`, and those of other cases some of `other`.
+    """
     if text.size == 1:
-        return bytes_between(get_byte(text.address), wanted, wanted + 25) & 0x80 != 0, DONE
+        return bytes_between(get_byte(text.address), wanted, wanted + 25) & 0x80 != 0
     seen = int64(0)
     letters = int64(0)
     k = int64(0)
@@ -92,13 +109,15 @@ def has_case(text: Text, wanted: int64) -> tuple[Truth, Code]:
         seen |= word
         letters |= bytes_between(word, wanted, wanted + 25)
         if bytes_between(word, wanted ^ 32, (wanted ^ 32) + 25) != 0:
-            return False, DONE
+            return False
         k += 8
-    return letters != 0, LEFT if not text.ascii and seen & HIGH_BITS != 0 else DONE
+    if text.ascii or seen & HIGH_BITS == 0:
+        return letters != 0
+    return are_cased(unicode, text, own, other)
 
 
 @helper
-def istitle(text: Text) -> tuple[Truth, Code]:
+def istitle(unicode: int64, text: Text) -> Truth:
     """`text.istitle()`."""
     seen = int64(0)
     letters = int64(0)
@@ -115,6 +134,6 @@ def istitle(text: Text) -> tuple[Truth, Code]:
         before = upper | lower
         letters |= before
         k += 8
-    if not text.ascii and seen & HIGH_BITS != 0:
-        return False, LEFT
-    return letters != 0 and wrong == 0, DONE
+    if text.ascii or seen & HIGH_BITS == 0:
+        return letters != 0 and wrong == 0
+    return are_titles(unicode, text)

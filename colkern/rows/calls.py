@@ -33,6 +33,7 @@ from colkern.rows.table import (
     matches,
     table,
 )
+from colkern.rows.unicode_tables import characters
 from colkern.rows.values import Value, loaded, of_parts, stored, tuple_of_values, zeros
 
 NO_NAMES: Mapping[str, Value] = {}
@@ -520,6 +521,8 @@ def invoked(
 def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> str:
     if parameter == "arena":
         return parameter
+    if parameter == "unicode":
+        return f"pool + {emitter.program.place(characters())}"
     stem, _, what = parameter.partition("_")
     kind = bindings[OF_ITEMS[stem]]
     if parameter == "key_layout" and kind.words and not has_order(kind):

@@ -244,8 +244,8 @@ def on_ascii(name: str) -> Callable[..., Any]:
 
 
 _OF_CHARACTERS = (
-    *("bidirectional", "category", "combining", "decimal", "decomposition", "digit"),
-    *("east_asian_width", "mirrored", "name", "numeric"),
+    *("bidirectional", "decimal", "decomposition", "digit", "east_asian_width", "mirrored"),
+    *("name", "numeric"),
 )
 
 

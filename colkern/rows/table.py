@@ -92,7 +92,7 @@ class Call:
     """The form of calls of a body, by its declaration.
 
     Args:
-        leading: Its first parameters, which are no arguments: `arena`, and facts about items.
+        leading: Its first parameters, which are no arguments: `arena`, `unicode`, and facts about items.
         places: For each other parameter, whether it is the address of an argument's words.
         fails: Whether it returns a code with its result.
         result: "value"; "place" if it returns the address of the result's words; "room" if it returns the
@@ -116,7 +116,7 @@ def call_of(body: Callable[..., Any]) -> Call:
     leading, places = [], []
     for name, parameter in signature.parameters.items():
         stem, _, what = name.partition("_")
-        if name == "arena" or (stem in OF_ITEMS and what in ("words", "layout")):
+        if name in ("arena", "unicode") or (stem in OF_ITEMS and what in ("words", "layout")):
             leading.append(name)
         else:
             places.append("Place" in str(parameter.annotation))

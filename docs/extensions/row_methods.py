@@ -31,7 +31,7 @@ that they may use, from the table that the compiler itself reads.
   default without a short name, for no limit or no change.
 - An `int` may stand for a `float`, and a `bool` for either. `unsigned` is an `int` from 0 to 2**64 - 1,
   of a mask of 64 bits or a constant; other methods take it below 2**63.
-- Python computes the rows that a method does not cover, such as `upper()` of letters beyond ASCII, or a sum
+- Python computes the rows that a method does not cover, such as `int()` of digits beyond ASCII, or a sum
   of more than 64 bits.
 
 {special}

@@ -25,8 +25,10 @@ from colkern.generated import function_of_text
 from colkern.kernels import row_values
 from colkern.kernels.primitives import get_byte
 from colkern.kernels.row_values import Bytes, Text
+from colkern.rows.unicode_tables import characters
 
 LEFT = "left to Python"
+CHARACTERS = np.frombuffer(characters(), np.uint8)
 EXCEPTIONS = {
     row_values.OVERFLOW_ERROR: OverflowError,
     row_values.ZERO_DIVISION_ERROR: ZeroDivisionError,
@@ -113,6 +115,8 @@ def run(body: Callable[..., Any], *values: Any, by: str = "plain", room: int = 1
 def run_in(memory: Memory, body: Callable[..., Any], *values: Any, by: str = "plain") -> Any:
     """As `run`, in memory of the caller's: for results that are handles of what lies there."""
     arguments = [memory.argument(value) for value in values]
+    if "unicode" in inspect.signature(body).parameters:
+        arguments.insert(0, CHARACTERS.ctypes.data)
     if "arena" in inspect.signature(body).parameters:
         arguments.insert(0, memory.arena)
     function = body if by == "plain" else _compiled(body)

@@ -306,6 +306,10 @@ class Emitter:
         address = self.bind(f"{self.need(Shared('literals'))} + _ck_u8({place})")
         return address, str(len(data))
 
+    def constant_bytes(self, data: bytes) -> str:
+        """The address of bytes that a method reads."""
+        return f"_ck_i8({self.literal(data)[0]})"
+
     def arena(self, name: str) -> str:
         """The arena of the thread, for values that a method creates."""
         if not self.program.thread_bytes:

@@ -164,6 +164,11 @@ class _Adapter(Loop):
         self.sources.append(repr(value))
         return f"{plain}.address", f"{plain}.size"
 
+    def constant_bytes(self, data: bytes) -> str:
+        """The address of bytes that a method reads."""
+        self.namespace["_ck_bytes"] = data
+        return f"{self.bind('raw(_ck_bytes)')}.address"
+
     def use(self, function: Callable[..., Any]) -> str:
         """The name of a body of row functions, of a primitive of theirs, or of a class of their values."""
         name = f"_ck_row_{function.__name__}"

@@ -29,6 +29,8 @@ def _for_bytes(body: Body, **values: Any) -> Bound:
     texts = (name for name, one in signature.parameters.items() if one.annotation == "Text")
     gives, result = _RESULTS.get(signature.return_annotation, ("", ""))
     bound = dict.fromkeys(texts, byte_string_methods.as_text) | of_text.values | values
+    # As text, they say that they are ASCII, for which no body looks at the table of characters.
+    bound |= {"unicode": 0} if "unicode" in signature.parameters else {}
     options = {"result": result, "gives": gives, "code": of_text.code}
     return Bound(of_text.body, *of_text.order, **options, **bound)
 
@@ -80,7 +82,7 @@ _OWN = [
     Method(
         "bytes.isspace",
         "(bytes) -> bool",
-        _for_bytes(text_tests.all_of, classes=text_tests.SPACES, empty=False),
+        _for_bytes(text_tests.all_of, classes=text_tests.SPACES, wanted=0, empty=False),
     ),
     Method(
         "bytes.join",

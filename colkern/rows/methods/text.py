@@ -18,6 +18,7 @@ from colkern.kernels import (
     text_search,
     text_splitting,
     text_tests,
+    unicode_data,
 )
 from colkern.rows.methods import Body, Bound, Method, in_order, raised_by, steps_of
 
@@ -76,40 +77,69 @@ _SEARCH = [
 ]
 
 _CASE = [
-    Method("str.upper", "(str) -> str", Bound(text_case.turned, first=ord("a"), either=0)),
-    Method("str.lower", "(str) -> str", text_case.lower),
-    Method("str.casefold", "(str) -> str", text_case.casefold),
-    Method("str.swapcase", "(str) -> str", Bound(text_case.turned, first=ord("a"), either=0x20)),
+    Method("str.lower", "(str) -> str", Bound(text_case.lower, way=unicode_data.TO_LOWER)),
+    Method("str.casefold", "(str) -> str", Bound(text_case.lower, way=unicode_data.TO_FOLDED)),
+    *(
+        Method(
+            f"str.{name}",
+            "(str) -> str",
+            Bound(text_case.turned, first=ord("a"), either=bits, way=way),
+        )
+        for name, bits, way in (
+            ("upper", 0, unicode_data.TO_UPPER),
+            ("swapcase", 0x20, unicode_data.TO_OTHER),
+        )
+    ),
     Method("str.capitalize", "(str) -> str", text_case.capitalize),
     Method("str.title", "(str) -> str", text_case.title),
 ]
 
 _CLASSES = {
-    "isdigit": text_tests.DIGITS,
-    "isdecimal": text_tests.DIGITS,
-    "isnumeric": text_tests.DIGITS,
-    "isalpha": text_tests.LETTERS,
-    "isalnum": text_tests.DIGITS | text_tests.LETTERS,
-    "isspace": text_tests.SPACES | text_tests.CONTROLS,
+    "isdigit": (text_tests.DIGITS, unicode_data.DIGIT),
+    "isdecimal": (text_tests.DIGITS, unicode_data.DECIMAL),
+    "isnumeric": (text_tests.DIGITS, unicode_data.NUMERIC),
+    "isalpha": (text_tests.LETTERS, unicode_data.ALPHABETIC),
+    "isalnum": (
+        text_tests.DIGITS | text_tests.LETTERS,
+        unicode_data.ALPHABETIC | unicode_data.DECIMAL | unicode_data.DIGIT | unicode_data.NUMERIC,
+    ),
+    "isspace": (text_tests.SPACES | text_tests.CONTROLS, unicode_data.SPACE),
+    "isprintable": (text_tests.PRINTABLE, unicode_data.PRINTABLE),
 }
-"""For each test, the class that all characters of a text must have; an empty text fails."""
+"""For each test, the classes and the properties of which all characters of a text must have one."""
 
 _TESTS = [
     *(
         Method(
-            f"str.{name}", "(str) -> bool", Bound(text_tests.all_of, classes=classes, empty=False)
+            f"str.{name}",
+            "(str) -> bool",
+            Bound(
+                text_tests.all_of,
+                classes=classes,
+                wanted=wanted,
+                empty=name == "isprintable",
+            ),
         )
-        for name, classes in _CLASSES.items()
-    ),
-    Method(
-        "str.isprintable",
-        "(str) -> bool",
-        Bound(text_tests.all_of, classes=text_tests.PRINTABLE, empty=True),
+        for name, (classes, wanted) in _CLASSES.items()
     ),
     Method("str.isidentifier", "(str) -> bool", text_tests.isidentifier),
     Method("str.isascii", "(str) -> bool", text_tests.isascii),
-    Method("str.islower", "(str) -> bool", Bound(text_tests.has_case, wanted=ord("a"))),
-    Method("str.isupper", "(str) -> bool", Bound(text_tests.has_case, wanted=ord("A"))),
+    *(
+        Method(
+            f"str.{name}",
+            "(str) -> bool",
+            Bound(
+                text_tests.has_case,
+                wanted=ord(letter),
+                own=own,
+                other=(unicode_data.LOWER | unicode_data.UPPER | unicode_data.TITLE) & ~own,
+            ),
+        )
+        for name, letter, own in (
+            ("islower", "a", unicode_data.LOWER),
+            ("isupper", "A", unicode_data.UPPER),
+        )
+    ),
     Method("str.istitle", "(str) -> bool", text_tests.istitle),
 ]
 

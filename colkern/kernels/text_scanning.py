@@ -1,8 +1,8 @@
 """Runs of characters in texts: what generated matchers of regular expressions call.
 
-Places are bytes of a text, from 0. A set of characters is four words: `low` and `high` have a bit for each
-ASCII character, `yes` and `no` one for each first byte of others, from 192 on: whether all characters that
-begin with it are in the set, or none. If neither, such a character is left to Python.
+Places are bytes of a text, from 0. Of a set of characters, `low` and `high` have a bit for each ASCII
+character, `yes` and `no` one for each first byte of others, from 192 on: whether all characters that begin
+with it are in the set, or none. If neither, `is_in` tells by the other words of the set.
 
 What is known when a matcher is generated comes as one named tuple: a call is then quick to compile, and
 serves all such tuples, where Numba would compile a helper anew for each literal number.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from numpy import int64, uint64
 
-from colkern.kernels.kernel import helper
+from colkern.kernels.kernel import apart, helper
 from colkern.kernels.primitives import (
     get_byte,
     get_unaligned,
@@ -24,7 +24,9 @@ from colkern.kernels.primitives import (
     wrapped,
 )
 from colkern.kernels.row_values import Text
+from colkern.kernels.text_characters import code_at
 from colkern.kernels.text_words import HIGH_BITS, ONES, SPILL, first_hit, readable, write_part
+from colkern.kernels.unicode_data import RECORD, record_of
 
 UNKNOWN = -1
 """Stands for a place: there is a character that is left to Python."""
@@ -37,7 +39,7 @@ class Run(NamedTuple):
     """Characters of a set.
 
     Args:
-        low, high, yes, no: The set.
+        low, …, range_6: The set.
         ranges: The ASCII characters of the set, or some of them, as up to four ranges: of each, the first
             character and how many they are. If 0, they are looked at one by one.
         least: How many there must be.
@@ -50,6 +52,14 @@ class Run(NamedTuple):
     high: int64
     yes: int64
     no: int64
+    mask: int64
+    negated: int64
+    range_1: int64
+    range_2: int64
+    range_3: int64
+    range_4: int64
+    range_5: int64
+    range_6: int64
     ranges: int64
     least: int64
     most: int64
@@ -61,7 +71,7 @@ class LongRun(NamedTuple):
     """Any number of characters of a set of nearly all ASCII characters.
 
     Args:
-        low, high, yes, no: The set.
+        low, …, range_6: The set.
         bytes: How many bytes it may lack, up to two.
         first, second: These, eight times each.
         bound: A byte below which it may lack others, eight times. If 0, all characters that are not ASCII
@@ -74,6 +84,14 @@ class LongRun(NamedTuple):
     high: int64
     yes: int64
     no: int64
+    mask: int64
+    negated: int64
+    range_1: int64
+    range_2: int64
+    range_3: int64
+    range_4: int64
+    range_5: int64
+    range_6: int64
     bytes: int64
     first: int64
     second: int64
@@ -129,8 +147,33 @@ def members_at(address: int64, ranges: int64) -> int64:
     return places
 
 
+@apart
 @helper
-def skip_run(text: Text, place: int64, of: Run) -> int64:
+def is_in(unicode: int64, address: int64, of: Run | LongRun) -> int64:
+    """Whether a character is in a set, if its first byte does not tell: 1, 0 or `UNKNOWN`.
+
+    It is if it has some of the properties of `mask`, or has none with `negated`; for characters in the
+    ranges, the reverse is true.
+    """
+    if of.negated > 1:
+        return int64(UNKNOWN)
+    code = code_at(address)
+    result = of.negated
+    if of.mask != 0:
+        result ^= int64(get_unaligned(record_of(unicode, code, int64(RECORD))) & of.mask != 0)
+    result ^= is_between(code, of.range_1) ^ is_between(code, of.range_2)
+    result ^= is_between(code, of.range_3) ^ is_between(code, of.range_4)
+    return result ^ is_between(code, of.range_5) ^ is_between(code, of.range_6)
+
+
+@helper
+def is_between(code: int64, ends: int64) -> int64:
+    """1 if a code point is in a range, else 0."""
+    return int64(code >= ends & 0xFFFFFFFF and code <= ends >> 32)
+
+
+@helper
+def skip_run(unicode: int64, text: Text, place: int64, of: Run) -> int64:
     """The end of a run of characters; `TOO_FEW`; or `UNKNOWN`."""
     low = of.low
     high = of.high
@@ -159,7 +202,12 @@ def skip_run(text: Text, place: int64, of: Run) -> int64:
         elif (no >> (byte & 63)) & 1 != 0:
             break
         else:
-            return int64(UNKNOWN)
+            known = is_in(unicode, place, of)
+            if known < 0:
+                return int64(UNKNOWN)
+            if known == 0:
+                break
+            place += 1 + (byte >= 224) + (byte >= 240)
         place += 1
         count += 1
     if count < of.least or (following >= 0 and (place >= end or get_byte(place) != following)):
@@ -168,7 +216,7 @@ def skip_run(text: Text, place: int64, of: Run) -> int64:
 
 
 @helper
-def skip_most(text: Text, place: int64, of: LongRun) -> int64:
+def skip_most(unicode: int64, text: Text, place: int64, of: LongRun) -> int64:
     """The end of a long run; `TOO_FEW`; or `UNKNOWN`."""
     low = of.low
     high = of.high
@@ -201,9 +249,13 @@ def skip_most(text: Text, place: int64, of: LongRun) -> int64:
                 break
         elif byte >= 192:
             if (yes >> (byte & 63)) & 1 == 0:
-                if (no >> (byte & 63)) & 1 == 0:
+                if (no >> (byte & 63)) & 1 != 0:
+                    break
+                known = is_in(unicode, place, of)
+                if known < 0:
                     return int64(UNKNOWN)
-                break
+                if known == 0:
+                    break
             place += 1 + (byte >= 224) + (byte >= 240)
         place += 1
     if place < least or (following >= 0 and (place >= end or get_byte(place) != following)):
@@ -320,7 +372,7 @@ def ends_last_line(text: Text, place: int64) -> bool:
 
 
 @helper
-def is_boundary(text: Text, place: int64, of: Run) -> int64:
+def is_boundary(unicode: int64, text: Text, place: int64, of: Run) -> int64:
     """Whether one of the characters before and behind a place is in a set: 1, 0 or `UNKNOWN`.
 
     `of` is a run of at most one.
@@ -328,12 +380,12 @@ def is_boundary(text: Text, place: int64, of: Run) -> int64:
     inside = int64(0)
     if place > 0:
         before = step_back(text, place, int64(0))
-        after = skip_run(text, before, of)
+        after = skip_run(unicode, text, before, of)
         if after < 0:
             return int64(UNKNOWN)
         inside = int64(after > before)
     if place < text.size:
-        after = skip_run(text, place, of)
+        after = skip_run(unicode, text, place, of)
         if after < 0:
             return int64(UNKNOWN)
         inside ^= int64(after > place)

@@ -16,8 +16,8 @@ from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text, end_behind
 from colkern.kernels.text_characters import code_at, position_before, put_character, size_at
 
-PAGES = 8
-"""Where the numbers of pages begin; before them is where the records begin."""
+PAGES = 24
+"""Where the numbers of pages begin, behind the place of the records and two words for other tables."""
 
 RECORDS = PAGES + 2 * (0x110000 >> 7)
 """Where the pages begin."""
@@ -38,7 +38,12 @@ NAME_BEGINS = 512
 NAME_GOES_ON = 1024
 CASED = 2048
 IGNORED = 4096
-"""The bits of properties; `IGNORED` are those that `lower` looks past from a capital sigma."""
+NOT_DECIMAL = 8192
+"""The bits of properties.
+
+`IGNORED` are those that `lower` looks past from a capital sigma, `NOT_DECIMAL` the letters and numbers that
+are no decimal digits.
+"""
 
 CATEGORY = 2
 """The byte of the word of properties with which the letters of the category begin."""
@@ -63,17 +68,17 @@ _SIGMA = 0x3A3
 
 
 @helper
-def record_of(unicode: int64, code: int64) -> int64:
-    """The address of a code point's record."""
-    page = get_unaligned(unicode + PAGES + (code >> 7) * 2) & 0xFFFF
-    number = get_unaligned(unicode + RECORDS + page * 256 + (code & 127) * 2) & 0xFFFF
-    return unicode + get_unaligned(unicode) + number * RECORD
+def record_of(table: int64, code: int64, size: int64) -> int64:
+    """The address of a code point's record; `size` is that of records."""
+    page = get_unaligned(table + PAGES + (code >> 7) * 2) & 0xFFFF
+    number = get_unaligned(table + RECORDS + page * 256 + (code & 127) * 2) & 0xFFFF
+    return table + get_unaligned(table) + number * size
 
 
 @helper
 def properties_at(unicode: int64, address: int64) -> int64:
     """The properties of the character of UTF-8 at an address."""
-    return get_unaligned(record_of(unicode, code_at(address)))
+    return get_unaligned(record_of(unicode, code_at(address), int64(RECORD)))
 
 
 @apart
@@ -126,7 +131,7 @@ def put_case(unicode: int64, target: int64, code: int64, word: int64) -> int64:
         return put_character(target, code + word)
     place = unicode + (word & 0xFFFFFFFF)
     size = int64(0)
-    for k in range(word >> 40):
+    for k in range(word >> 42):
         size += put_character(target + size, get_unaligned(place + 4 * k) & 0x1FFFFF)
     return size
 
@@ -174,7 +179,7 @@ def turn_characters(arena: Arena, unicode: int64, text: Text, way: int64) -> tup
     position = int64(0)
     while position < text.size:
         code = code_at(text.address + position)
-        record = record_of(unicode, code)
+        record = record_of(unicode, code, int64(RECORD))
         own = get_unaligned(record)
         case = case_at(own, way, position, before)
         word = get_unaligned(record + case) if case != 0 else int64(0)
@@ -192,7 +197,7 @@ def category(unicode: int64, text: Text) -> tuple[Text, Code]:
     """`unicodedata.category(text)`."""
     if text.size == 0 or size_at(text.address) != text.size:
         return Text(text.address, int64(0), True), LEFT
-    record = record_of(unicode, code_at(text.address))
+    record = record_of(unicode, code_at(text.address), int64(RECORD))
     return Text(record + CATEGORY, int64(2), True), DONE
 
 

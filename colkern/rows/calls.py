@@ -33,7 +33,7 @@ from colkern.rows.table import (
     matches,
     table,
 )
-from colkern.rows.unicode_tables import characters
+from colkern.rows.unicode_tables import TABLES
 from colkern.rows.values import Value, loaded, of_parts, stored, tuple_of_values, zeros
 
 NO_NAMES: Mapping[str, Value] = {}
@@ -487,7 +487,7 @@ def invoked(
         message: The text of the exception that it raises.
     """
     form = call_of(body)
-    codes = [_leading(emitter, parameter, bindings) for parameter in form.leading]
+    codes = leading_codes(emitter, body, bindings)
     places, rest = list(form.places), list(arguments)
     while rest and (places or not rest[0].parts):
         value = rest.pop(0)
@@ -518,11 +518,18 @@ def invoked(
     return Value(result, constant=None)
 
 
+def leading_codes(
+    emitter: Emitter, body: Callable[..., Any], bindings: Mapping[str, Kind] = NO_KINDS
+) -> list[str]:
+    """Returns the first arguments of a call of a body, which are no arguments of the method."""
+    return [_leading(emitter, parameter, bindings) for parameter in call_of(body).leading]
+
+
 def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> str:
     if parameter == "arena":
         return parameter
-    if parameter == "unicode":
-        return f"pool + {emitter.program.place(characters())}"
+    if parameter in TABLES:
+        return f"pool + {emitter.program.place(TABLES[parameter]())}"
     stem, _, what = parameter.partition("_")
     kind = bindings[OF_ITEMS[stem]]
     if parameter == "key_layout" and kind.words and not has_order(kind):

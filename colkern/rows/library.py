@@ -249,13 +249,6 @@ _OF_CHARACTERS = (
 )
 
 
-def normalize(form: str, unistr: str) -> str:
-    """`unicodedata.normalize` of ASCII."""
-    if not unistr.isascii() or form not in ("NFC", "NFD", "NFKC", "NFKD"):
-        raise Uncovered
-    return unistr
-
-
 def moment_of_format(date_string: str, format: str) -> datetime:
     """`datetime.strptime` for a format with `%z` at its end; returns the time in UTC, without a zone."""
     if not date_string.isascii():
@@ -731,7 +724,6 @@ REPLACED: dict[str, Any] = {
     **_of(number_library, "pandas", "isna notna"),
     **_of(number_library, "statistics", "mean pstdev pvariance stdev variance"),
     **_of(text_library, "textwrap", "fill shorten wrap"),
-    "unicodedata.normalize": normalize,
     **{f"unicodedata.{name}": on_ascii(name) for name in _OF_CHARACTERS},
     **_of(url_library, "urllib.parse", "quote unquote urlencode urlsplit"),
     "urllib.parse._coerce_args": url_library.coerce_args,

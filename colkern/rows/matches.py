@@ -18,7 +18,7 @@ from colkern import rows
 from colkern.errors import CompileError
 from colkern.kernels import pattern_tables, row_values, text_scanning, text_search
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, invoked
+from colkern.rows.calls import call, invoked, leading_codes
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, needed_arguments
@@ -399,7 +399,7 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
 def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Source:
     try:
         barring = needs_barring(parse(compiled, 0))
-        body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
+        body = from_position(parse(compiled, 0), "search", onwards=True)
     except CompileError as error:
         match = _left(emitter, compiled, "search", error)
         return Source("False", lambda: inner(match))
@@ -415,7 +415,8 @@ def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Sou
 
     def search() -> None:
         result = emitter.fresh()
-        emitter.write(f"{result}, {status} = {body}({text.code}, {places})")
+        codes = ", ".join([*leading_codes(emitter, body), text.code, places])
+        emitter.write(f"{result}, {status} = {emitter.use(body)}({codes})")
         emitter.fail_if(f"{status} != 0", status, "re.finditer")
         emitter.write(f"{', '.join(spans)} = {result}")
 

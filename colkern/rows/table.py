@@ -16,6 +16,7 @@ from colkern.rows import kinds as k
 from colkern.rows import methods
 from colkern.rows.kinds import Kind
 from colkern.rows.methods import Method
+from colkern.rows.unicode_tables import TABLES
 
 VARIABLES = ("T", "K", "V")
 
@@ -92,7 +93,7 @@ class Call:
     """The form of calls of a body, by its declaration.
 
     Args:
-        leading: Its first parameters, which are no arguments: `arena`, `unicode`, and facts about items.
+        leading: Its first parameters, which are no arguments: `arena`, a table, and facts about items.
         places: For each other parameter, whether it is the address of an argument's words.
         fails: Whether it returns a code with its result.
         result: "value"; "place" if it returns the address of the result's words; "room" if it returns the
@@ -116,7 +117,7 @@ def call_of(body: Callable[..., Any]) -> Call:
     leading, places = [], []
     for name, parameter in signature.parameters.items():
         stem, _, what = name.partition("_")
-        if name in ("arena", "unicode") or (stem in OF_ITEMS and what in ("words", "layout")):
+        if name == "arena" or name in TABLES or (stem in OF_ITEMS and what in ("words", "layout")):
             leading.append(name)
         else:
             places.append("Place" in str(parameter.annotation))

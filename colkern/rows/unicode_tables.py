@@ -1,7 +1,9 @@
-"""The table of characters for compiled code, from the version of Unicode that this Python has."""
+"""Tables of characters for compiled code, from the version of Unicode that this Python has."""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -10,6 +12,7 @@ from functools import cache
 import numpy as np
 
 from colkern.cache import cache_dir, read_whole, write_whole
+from colkern.kernels import normalization as n
 from colkern.kernels import unicode_data as u
 
 _PROPERTIES: dict[int, Callable[[str], bool]] = {
@@ -30,6 +33,7 @@ _PROPERTIES: dict[int, Callable[[str], bool]] = {
         f"A{character}\u03a3".lower().endswith("\u03c2")
         and not f"{character}\u03a3".lower().endswith("\u03c2")
     ),
+    u.NOT_DECIMAL: lambda character: character.isalnum() and not character.isdecimal(),
 }
 
 _CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.title, str.casefold)
@@ -38,44 +42,111 @@ _CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.title, str
 
 @cache
 def characters() -> bytes:
-    """Returns the table, in the layout of `colkern.kernels.unicode_data`; it is kept on disk."""
-    version = ".".join(map(str, sys.version_info[:3]))
+    """Returns the table of characters, in the layout of `colkern.kernels.unicode_data`."""
+    return _kept("characters", _characters)
+
+
+@cache
+def decompositions() -> bytes:
+    """Returns the table of decompositions, in the layout of `colkern.kernels.normalization`."""
+    return _kept("decompositions", _decompositions)
+
+
+TABLES = {"unicode": characters, "decompositions": decompositions}
+"""The tables by the names of the parameters of bodies that get their addresses."""
+
+
+def _kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """Returns a table, which is kept on disk."""
+    source = "".join(map(inspect.getsource, (u, n, sys.modules[__name__])))
+    layout = hashlib.sha256(f"{sys.version} {source}".encode()).hexdigest()[:16]
     try:
-        path = cache_dir("unicode") / f"characters-{version}-{unicodedata.unidata_version}"
+        path = cache_dir("unicode") / f"{name}-{unicodedata.unidata_version}-{layout}"
         kept = read_whole(path)
     except PermissionError:
-        return _table()
+        return make()
     except FileNotFoundError:
         kept = None
     if kept is None:
-        kept = _table()
+        kept = make()
         write_whole(path, kept)
     return kept
 
 
-def _table() -> bytes:
-    sequences: dict[str, int] = {}
-    # The first record is that of all code points without a character.
-    records = {_record(chr(0x10FFFF), sequences): 0}
-    numbers = np.zeros(0x110000, np.uint16)
+def _characters() -> bytes:
+    sequences = _Sequences("utf-32-le")
+    records = {code: _record(character, sequences) for code, character in _assigned()}
+    # All code points without a character have the record of the last one.
+    return _table(_record(chr(0x10FFFF), sequences), records, sequences, [])
+
+
+def _decompositions() -> bytes:
+    sequences = _Sequences("utf-8")
+    pairs: dict[str, str] = {}
+    for _, character in _assigned():
+        parts = unicodedata.decomposition(character).split()
+        if len(parts) == 2 and parts[0][0] != "<":
+            pairs["".join(chr(int(part, 16)) for part in parts)] = character
+    # Characters that may become a part of one before; vowels and trails of Hangul do, too.
+    seconds = {pair[1] for pair in pairs} | {chr(code) for code in range(0x1161, 0x11C3)}
+    records = {}
     for code, character in _assigned():
-        record = _record(character, sequences)
-        numbers[code] = records.setdefault(record, len(records))
-    pages, page_of = np.unique(numbers.reshape(-1, 128), axis=0, return_inverse=True)
+        word = unicodedata.combining(character)
+        for kind, form in ((n.CANONICAL, "NFC"), (n.COMPATIBLE, "NFKC")):
+            changes = character in seconds or unicodedata.normalize(form, character) != character
+            word |= n.CHANGES * kind * changes
+        forms = [unicodedata.normalize(form, character) for form in ("NFD", "NFKD")]
+        is_itself = unicodedata.name(character, "").startswith("HANGUL SYLLABLE")
+        places = [0 if of == character or is_itself else sequences.place(of) for of in forms]
+        if word or any(places):
+            records[code] = word, *places
+    words = [
+        ord(pair[0]) << n.FIRST | ord(pair[1]) << n.SECOND | ord(whole)
+        for pair, whole in pairs.items()
+        if unicodedata.normalize("NFC", pair) == whole
+    ]
+    return _table((0, 0, 0), records, sequences, sorted(words))
+
+
+class _Sequences:
+    """Texts of characters, each of which has a place, in an encoding."""
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._places: dict[str, int] = {}
+        self.data = b""
+
+    def place(self, text: str) -> int:
+        """Returns where a text is in the data, and its size in high bits."""
+        data = text.encode(self._encoding)
+        if text not in self._places:
+            self._places[text] = len(data) << n.SIZE | len(self.data)
+            self.data += data
+        return self._places[text]
+
+
+def _table(
+    other: tuple[int, ...],
+    records: dict[int, tuple[int, ...]],
+    sequences: _Sequences,
+    pairs: list[int],
+) -> bytes:
+    """Returns a table of records of code points; `other` is that of all others."""
+    numbers = dict.fromkeys([other, *records.values()])
+    numbers = {record: number for number, record in enumerate(numbers)}
+    number_of = np.zeros(0x110000, np.uint16)
+    for code, record in records.items():
+        number_of[code] = numbers[record]
+    pages, page_of = np.unique(number_of.reshape(-1, 128), axis=0, return_inverse=True)
+    words = np.array([*numbers], np.int64)
     begins = u.RECORDS + pages.nbytes
-    words = np.array([*records], np.int64)
-    # The places of sequences count from the end of the records.
-    words[:, 1:][words[:, 1:] >= u.SEVERAL] += begins + words.nbytes
-    return b"".join(
-        [
-            begins.to_bytes(8, "little"),
-            page_of.astype(np.uint16).tobytes(),
-            pages.tobytes(),
-            words.tobytes(),
-            *(sequence.encode("utf-32-le") for sequence in sequences),
-            bytes(8),
-        ]
-    )
+    begin_of_pairs = begins + words.nbytes
+    # Places count from the end of the pairs.
+    words[:, 1:][words[:, 1:] >= u.SEVERAL] += begin_of_pairs + 8 * len(pairs) + 8
+    header = np.array([begins, begin_of_pairs, len(pairs)], np.int64)
+    last = np.array([*pairs, 0], np.int64)
+    parts = (header, page_of.astype(np.uint16), pages, words, last)
+    return b"".join([*(part.tobytes() for part in parts), sequences.data, bytes(64)])
 
 
 def _assigned() -> Iterator[tuple[int, str]]:
@@ -85,17 +156,12 @@ def _assigned() -> Iterator[tuple[int, str]]:
             yield code, character
 
 
-def _record(character: str, sequences: dict[str, int]) -> tuple[int, ...]:
+def _record(character: str, sequences: _Sequences) -> tuple[int, ...]:
     word = sum(bit for bit, has in _PROPERTIES.items() if has(character))
     word |= int.from_bytes(unicodedata.category(character).encode(), "little") << 8 * u.CATEGORY
     word |= unicodedata.combining(character) << u.COMBINING
-    cases = [_case(character, turned(character), sequences) for turned in _CASES]
-    return (word, *cases)
+    return (word, *(_case(character, turned(character), sequences) for turned in _CASES))
 
 
-def _case(character: str, turned: str, sequences: dict[str, int]) -> int:
-    if len(turned) == 1:
-        return ord(turned) - ord(character)
-    if turned not in sequences:
-        sequences[turned] = 4 * sum(map(len, sequences))
-    return len(turned) * u.SEVERAL + sequences[turned]
+def _case(character: str, turned: str, sequences: _Sequences) -> int:
+    return ord(turned) - ord(character) if len(turned) == 1 else sequences.place(turned)

@@ -114,11 +114,7 @@ def run(body: Callable[..., Any], *values: Any, by: str = "plain", room: int = 1
 
 def run_in(memory: Memory, body: Callable[..., Any], *values: Any, by: str = "plain") -> Any:
     """As `run`, in memory of the caller's: for results that are handles of what lies there."""
-    arguments = [memory.argument(value) for value in values]
-    if "unicode" in inspect.signature(body).parameters:
-        arguments.insert(0, CHARACTERS.ctypes.data)
-    if "arena" in inspect.signature(body).parameters:
-        arguments.insert(0, memory.arena)
+    arguments = [*leading(memory, body), *(memory.argument(value) for value in values)]
     function = body if by == "plain" else _compiled(body)
     with np.errstate(over="ignore"):
         returned = function(*arguments)
@@ -127,6 +123,12 @@ def run_in(memory: Memory, body: Callable[..., Any], *values: Any, by: str = "pl
         if code:
             return LEFT if code == row_values.LEFT else EXCEPTIONS.get(code, code)
     return memory.result(returned)
+
+
+def leading(memory: Memory, body: Callable[..., Any]) -> list[int]:
+    """The arguments of a body before those of its method."""
+    places = {"arena": memory.arena, "unicode": CHARACTERS.ctypes.data}
+    return [places[name] for name in inspect.signature(body).parameters if name in places]
 
 
 @cache

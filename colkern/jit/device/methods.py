@@ -35,7 +35,7 @@ from colkern.kernels.text_characters import character_at
 from colkern.rows import kinds as rows
 from colkern.rows.calls import constant_kind
 from colkern.rows.table import call_of
-from colkern.rows.unicode_tables import characters
+from colkern.rows.unicode_tables import TABLES
 from colkern.rows.values import Value as RowValue
 
 NO_NAMES: Mapping[str, Value] = {}
@@ -160,8 +160,8 @@ def _emitted(e: Emitter, of: Called) -> str:
 def _leading(e: Emitter, of: Called, name: str) -> str:
     if name == "arena":
         return e.arena(of.name)
-    if name == "unicode":
-        return e.constant_bytes(characters())
+    if name in TABLES:
+        return e.constant_bytes(TABLES[name]())
     if name != "item_words":
         raise e.failure(f"{of.name} has no compiled form in a kernel")
     return f"_ck_i8({of.bindings['T'].words})"

@@ -14,8 +14,8 @@ any kind, `const` for a value that is known when the function is compiled. A rec
 
 How a body is called follows from its own declaration:
 
-- A first parameter `arena` makes it get the row's arena, and one `unicode` behind it the address of
-  the table of characters (`colkern.kernels.unicode_data`).
+- A first parameter `arena` makes it get the row's arena, and one `unicode` or `decompositions` behind
+  it the address of a table (`colkern.rows.unicode_tables`).
 - A result that is annotated as `tuple[..., Code]` says that it may fail.
 - Parameters `item_words`, `key_words` and `value_words`, behind the arena, are how many words a `T`, `K` or
   `V` takes.

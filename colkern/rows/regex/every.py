@@ -19,7 +19,7 @@ from colkern.generated import function_of_text
 from colkern.kernels import row_lists, row_values, text_building, text_scanning
 from colkern.kernels.kernel import helper
 from colkern.kernels.text_building import MARGIN
-from colkern.rows.regex.matching import matcher, needs_barring, piece_of
+from colkern.rows.regex.matching import matcher, needs_barring, needs_unicode, piece_of
 from colkern.rows.regex.parsing import Pattern, parse
 from colkern.rows.regex.sets import parser, signed
 
@@ -60,22 +60,27 @@ def _body(
     **more: object,
 ) -> Callable[..., Any]:
     """Returns a body that walks over matches, of code before, for each and after. `most` is 0 for all."""
-    barring = needs_barring(pattern)
+    match = matcher(pattern, "search", onwards=True)
+    unicode = needs_unicode(match)
+    given = "unicode, text" if unicode else "text"
     before, each, after = parts
     loop = _LOOP.format(
         more=f" and count < {most}" if most else "",
-        arguments="text, at, barred" if barring else "text, at",
+        arguments=f"{given}, at, barred" if needs_barring(pattern) else f"{given}, at",
         nothing=nothing,
         each=indent(each, "        "),
     )
+    parameters = (
+        "arena: Arena, unicode: int64, text: Text" if unicode else "arena: Arena, text: Text"
+    )
     source = (
-        f"def {name}(arena: Arena, text: Text) -> tuple[{result}, Code]:\n"
+        f"def {name}({parameters}) -> tuple[{result}, Code]:\n"
         f"{indent(before, '    ')}\n{loop}{indent(after, '    ')}\n"
     )
     namespace = {
         **_NAMESPACE,
         "__name__": __name__,
-        "match": matcher(pattern, "search", onwards=True),
+        "match": match,
         **more,
     }
     return helper(function_of_text(name, source, namespace, "regular expression"))

@@ -7,6 +7,7 @@ end of the pattern returns. Most patterns that people write have few such loops,
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -87,6 +88,11 @@ def needs_barring(pattern: Pattern) -> bool:
     return can_be_empty(pattern.nodes)
 
 
+def needs_unicode(matcher: Callable[..., Any]) -> bool:
+    """Whether a matcher has a first parameter for the address of the table of characters."""
+    return "unicode" in inspect.signature(matcher).parameters
+
+
 @dataclass(frozen=True)
 class _Spot:
     """An address: a variable plus a number of bytes."""
@@ -129,6 +135,8 @@ class _Writer:
         self.numbers = 0
         self.constants: dict[object, str] = {}
         self.looks: dict[str, Callable[..., Any]] = {}
+        # The code of the address of the table of characters, if the matcher has that parameter.
+        self.unicode = "int64(0)"
 
     # Lines.
 
@@ -156,6 +164,12 @@ class _Writer:
         self.numbers += 1
         return self.numbers
 
+    def set(self, kind: str, characters: Characters, *words: int) -> str:
+        """Returns the name of a named tuple that begins with a set."""
+        if characters.uses_properties:
+            self.unicode = "unicode"
+        return self.constant(kind, *characters.words, *words)
+
     def constant(self, kind: str, *words: int) -> str:
         """Returns the name of a named tuple; Numba compiles a helper again for each plain tuple."""
         value: object = _SCANNING[kind](*map(signed, words))
@@ -180,7 +194,7 @@ class _Writer:
         self.write("return FAILED")
         count = 2 * self.pattern.groups + 3
         nothing = (0, *(-1 for _ in range(count - 1)))
-        parameters = "text: Text"
+        parameters = ("unicode: int64, " if self.unicode == "unicode" else "") + "text: Text"
         if self.onwards:
             parameters += ", start: int64" + (", barred: int64" if self.again else "")
         source = "\n".join([f"def matcher({parameters}) -> tuple[Spans, Code]:", *self.lines, ""])
@@ -221,7 +235,7 @@ class _Writer:
             byte = self.constant("Byte", members[0] * ONES)
             self.write(f"s = find_byte(text, s + 1, {byte})")
         else:
-            run = self.constant("Run", *characters.words, 0, 0, 0, 0, -1)
+            run = self.set("Run", characters, 0, 0, 0, 0, -1)
             self.write(f"s = find_opening(text, s + 1, {run})")
 
     def succeed(self, at: _Spot, spans: _Spans, fail: _Fail) -> None:
@@ -322,11 +336,11 @@ class _Writer:
             # A run of one character does not use ranges.
             ranges = 0 if most == 1 else characters.ranges
             most = 1 << 62 if most is None else most
-            run = self.constant("Run", *characters.words, ranges, least, most, at.more, byte)
-            self.write(f"{variable} = skip_run(text, {at.name}, {run})")
+            run = self.set("Run", characters, ranges, least, most, at.more, byte)
+            self.write(f"{variable} = skip_run({self.unicode}, text, {at.name}, {run})")
         else:
-            run = self.constant("LongRun", *characters.words, *limits, least, at.more, byte)
-            self.write(f"{variable} = skip_most(text, {at.name}, {run})")
+            run = self.set("LongRun", characters, *limits, least, at.more, byte)
+            self.write(f"{variable} = skip_most({self.unicode}, text, {at.name}, {run})")
         if not characters.known:
             self.when(f"{variable} < 0", (f"left = {variable}", *fail))
         elif least > 0 or byte >= 0:
@@ -539,9 +553,12 @@ class _Writer:
         """Match nodes in any of several ways, by a function of its own."""
         pattern = Pattern(nodes, 0, {}, (True,), self.pattern.text, self.pattern.flags)
         name = f"look_{self.number()}"
-        self.looks[name] = matcher(pattern, "match", onwards=True)
+        self.looks[name] = look = matcher(pattern, "match", onwards=True)
+        text = "text"
+        if needs_unicode(look):
+            self.unicode, text = "unicode", "unicode, text"
         barred = ", int64(-1)" if needs_barring(pattern) else ""
-        self.write(f"f{k}, c{k} = {name}(text, {at}{barred})", f"n{k} = f{k}[0]")
+        self.write(f"f{k}, c{k} = {name}({text}, {at}{barred})", f"n{k} = f{k}[0]")
         self.when(f"c{k} != 0", (f"left = {UNKNOWN}",))
 
     def place(self, name: str, flags: int, at: _Spot, fail: _Fail) -> None:
@@ -551,8 +568,8 @@ class _Writer:
             return
         word = word_characters(flags & re.ASCII)
         w = f"w{self.number()}"
-        run = self.constant("Run", *word.words, 0, 0, 1, 0, -1)
-        self.write(f"{w} = is_boundary(text, {at}, {run})")
+        run = self.set("Run", word, 0, 0, 1, 0, -1)
+        self.write(f"{w} = is_boundary({self.unicode}, text, {at}, {run})")
         wrong = f"{w} <= 0" if name == "BOUNDARY" else f"{w} != 0"
         if name != "BOUNDARY" and not EMPTY_HAS_INSIDE:
             wrong = f"({wrong}) | (text.size == 0)"

@@ -22,7 +22,7 @@ from colkern.rows.regex.parsing import (
     Repeat,
     Run,
 )
-from colkern.rows.regex.sets import LEADS, NOTHING, Characters, of_byte
+from colkern.rows.regex.sets import NOTHING, Characters, of_byte
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,8 @@ def is_settled_run(node: Run, rest: Chain, at_end: bool) -> bool:
     """Whether only one length of a run has to be tried."""
     if node.possessive or node.least == node.most or not can_fail(rest, at_end):
         return True
-    # The characters in a run are known to be in its set: others leave the row to Python.
-    taken = Characters(node.characters.ascii, 0, LEADS & ~node.characters.yes)
-    return not opening(rest).meets(taken)
+    following = opening(rest)
+    return not (following.any or node.characters.shares(following.characters))
 
 
 def is_settled_choice(node: Choice, rest: Chain, at_end: bool) -> bool:

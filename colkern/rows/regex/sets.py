@@ -7,19 +7,26 @@ Python's version of Unicode.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from colkern.forks import cached_property
+from colkern.kernels import unicode_data
+
 parser: Any = getattr(re, "_parser")  # noqa: B009
 _compiler: Any = getattr(re, "_compiler")  # noqa: B009
 
 ASCII = (1 << 128) - 1
+_ALL = (1 << 0x110000) - (1 << 0xE000) + (1 << 0xD800) - 1
+"""All characters of UTF-8, which has no surrogates."""
+
 LEADS = sum(1 << (byte - 192) for byte in range(0xC2, 0xF5))
 """The first bytes of characters that are not ASCII, from 192 on."""
+
+_MOST_RANGES = 6
 
 
 def signed(word: int) -> int:
@@ -29,17 +36,24 @@ def signed(word: int) -> int:
 
 @dataclass(frozen=True)
 class Characters:
-    """A set of characters.
+    """A set of characters: `bits` has one for each code point."""
 
-    Args:
-        ascii: A bit for each ASCII character.
-        yes: A bit for each first byte of other characters, from 192 on: whether all of them are in.
-        no: A bit for each: whether none of them is in. If neither bit is set, some are in.
-    """
+    bits: int
 
-    ascii: int
-    yes: int = 0
-    no: int = LEADS
+    @property
+    def ascii(self) -> int:
+        """A bit for each ASCII character."""
+        return self.bits & ASCII
+
+    @cached_property
+    def yes(self) -> int:
+        """A bit for each first byte of other characters, from 192 on: whether all of them are in."""
+        return (~self).no
+
+    @cached_property
+    def no(self) -> int:
+        """A bit for each: whether none of them is in. If neither bit is set, some are in."""
+        return sum(1 << (lead - 192) for lead, of in _by_lead().items() if not self.bits & of.bits)
 
     @property
     def leads(self) -> int:
@@ -48,25 +62,55 @@ class Characters:
 
     @property
     def known(self) -> bool:
-        """Whether the first byte of a character always tells whether it is in the set."""
-        return self.yes | self.no == LEADS
+        """Whether compiled code knows of each character whether it is in the set."""
+        return self._exact[1] < 2
 
     @property
-    def words(self) -> tuple[int, int, int, int]:
-        """The four words that `colkern.kernels.text_scanning` takes."""
+    def uses_properties(self) -> bool:
+        """Whether compiled code needs the table of characters for that."""
+        return bool(self._exact[0])
+
+    @cached_property
+    def _exact(self) -> tuple[int, ...]:
+        """What tells whether a character is in if its first byte does not.
+
+        That is whether it has some properties, or has none if a 1 follows; for characters in the ranges,
+        the reverse is true. With a 2, only Python knows.
+        """
+        some = [
+            of.bits for lead, of in _by_lead().items() if 1 << (lead - 192) & ~(self.yes | self.no)
+        ]
+        unsure = sum(some)
+        ways = [
+            (mask, negated, *ranges)
+            for mask, kind in _classes()
+            if unsure or not mask
+            for negated, of in enumerate((kind, ~kind))
+            if len(ranges := _ranges((self.bits ^ of.bits) & unsure)) <= _MOST_RANGES
+        ]
+        best = min(ways, key=len, default=(0, 2))
+        return (*best, *[0] * (_MOST_RANGES + 2 - len(best)))
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The words that `colkern.kernels.text_scanning` takes."""
         # All bits are set if all first bytes are: then a compiler sees that no look-up is needed.
         yes, no = (-1 if leads == LEADS else leads for leads in (self.yes, self.no))
-        return self.ascii, self.ascii >> 64, yes, no
+        return self.ascii, self.ascii >> 64, yes, no, *self._exact
 
     def __or__(self, other: Characters) -> Characters:
-        return Characters(self.ascii | other.ascii, self.yes | other.yes, self.no & other.no)
+        return Characters(self.bits | other.bits)
 
     def __invert__(self) -> Characters:
-        return Characters(ASCII & ~self.ascii, self.no, self.yes)
+        return Characters(_ALL & ~self.bits)
 
     def meets(self, other: Characters) -> bool:
-        """Whether a character may be in both sets."""
+        """Whether characters of both sets may have the same first byte."""
         return bool(self.ascii & other.ascii or self.leads & other.leads)
+
+    def shares(self, other: Characters) -> bool:
+        """Whether a character is in both sets."""
+        return bool(self.bits & other.bits)
 
     def members(self) -> list[int]:
         """Returns the ASCII characters of the set."""
@@ -105,14 +149,54 @@ class Characters:
 
 
 NOTHING = Characters(0)
-EVERYTHING = Characters(ASCII, LEADS, 0)
+EVERYTHING = ~NOTHING
 
 
 def of_byte(byte: int) -> Characters:
     """Returns the set of the characters that begin with a byte: a single one, if it is ASCII."""
-    if byte < 128:
-        return Characters(1 << byte)
-    return Characters(0, 0, LEADS & ~(1 << (byte - 192)))
+    return Characters(1 << byte) if byte < 128 else _by_lead()[byte]
+
+
+@cache
+def _by_lead() -> dict[int, Characters]:
+    """Returns the characters by their first bytes."""
+    two = {lead: _of_range((lead & 31) << 6, (lead & 31) << 6 | 63) for lead in range(0xC2, 0xE0)}
+    three = {
+        lead: _of_range(max(0x800, (lead & 15) << 12), (lead & 15) << 12 | 0xFFF)
+        for lead in range(0xE0, 0xF0)
+    }
+    four = {
+        lead: _of_range(max(0x10000, (lead & 7) << 18), min(0x10FFFF, (lead & 7) << 18 | 0x3FFFF))
+        for lead in range(0xF0, 0xF5)
+    }
+    return two | three | four
+
+
+@cache
+def _classes() -> list[tuple[int, Characters]]:
+    """Returns the sets that properties tell, with these: unions of digits, other letters, and spaces."""
+    digits = of_item("CATEGORY", parser.CATEGORY_DIGIT, 0)
+    parts = (
+        (unicode_data.DECIMAL, digits),
+        (unicode_data.NOT_DECIMAL, ~(~word_characters(0) | digits)),
+        (unicode_data.SPACE, of_item("CATEGORY", parser.CATEGORY_SPACE, 0)),
+    )
+    sets = [(0, NOTHING)]
+    for mask, of in parts:
+        sets += [(mask | more, of | others) for more, others in sets]
+    return sets
+
+
+def _ranges(bits: int) -> list[int]:
+    """Returns up to seven ranges of a set: the first character of each, and the last in high bits."""
+    ranges: list[int] = []
+    while bits and len(ranges) <= _MOST_RANGES:
+        first = (bits & -bits).bit_length() - 1
+        bits >>= first
+        count = (bits & -bits) and (~bits & (bits + 1)).bit_length() - 1
+        ranges.append(first | (first + count - 1) << 32)
+        bits = bits >> count << (first + count)
+    return ranges
 
 
 def of_item(kind: str, value: Any, flags: int) -> Characters:
@@ -143,27 +227,9 @@ def of_item(kind: str, value: Any, flags: int) -> Characters:
 
 def _of_range(first: int, last: int) -> Characters:
     """Returns the set of a range of code points."""
-    ascii = sum(1 << c for c in range(first, min(last, 127) + 1))
-    yes, no = 0, LEADS
-    for lead, (begin, end) in _BY_LEAD.items():
-        if first < end and begin <= last:
-            no &= ~(1 << (lead - 192))
-            if first <= begin and end - 1 <= last:
-                yes |= 1 << (lead - 192)
-    return Characters(ascii, yes, no)
+    return Characters(((1 << (last + 1)) - (1 << first)) & _ALL)
 
 
-def _ranges() -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yields each first byte with its range of code points."""
-    for lead in range(0xC2, 0xE0):
-        yield lead, ((lead & 31) << 6, (lead & 31) + 1 << 6)
-    for lead in range(0xE0, 0xF0):
-        yield lead, (max(0x800, (lead & 15) << 12), (lead & 15) + 1 << 12)
-    for lead in range(0xF0, 0xF5):
-        yield lead, (max(0x10000, (lead & 7) << 18), min(0x110000, (lead & 7) + 1 << 18))
-
-
-_BY_LEAD = dict(_ranges())
 _answers: dict[tuple[str, int], Characters] = {}
 
 
@@ -178,32 +244,15 @@ def _asked(key: str, items: tuple[Any, ...], flags: int) -> Characters:
 
 
 def _ask(items: tuple[Any, ...], flags: int) -> Characters:
-    def compiled(data: list[Any]) -> re.Pattern[str]:
-        pattern: re.Pattern[str] = _compiler.compile(parser.SubPattern(parser.State(), data), flags)
-        return pattern
-
-    one = compiled(list(items))
-    run = compiled(
-        [(parser.MAX_REPEAT, (0, parser.MAXREPEAT, parser.SubPattern(parser.State(), list(items))))]
-    )
-    ascii = sum(1 << c for c in range(128) if one.match(chr(c)))
-    yes = no = 0
-    for lead, characters in _characters_by_lead():
-        if one.search(characters) is None:
-            no |= 1 << (lead - 192)
-        elif run.fullmatch(characters):
-            yes |= 1 << (lead - 192)
-    return Characters(ascii, yes, no)
-
-
-@cache
-def _characters_by_lead() -> list[tuple[int, str]]:
-    characters = []
-    for lead, (begin, end) in _BY_LEAD.items():
-        points = np.arange(begin, end, dtype="<u4")
-        points = points[(points < 0xD800) | (points > 0xDFFF)]
-        characters.append((lead, points.tobytes().decode("utf-32-le")))
-    return characters
+    each = parser.SubPattern(parser.State(), list(items))
+    run = [(parser.MAX_REPEAT, (1, parser.MAXREPEAT, each))]
+    pattern = _compiler.compile(parser.SubPattern(parser.State(), run), flags)
+    are_in = np.zeros(0x110000, np.bool)
+    # Of code points, some are surrogates, which the text lacks.
+    points = np.delete(np.arange(0x110000, dtype="<u4"), np.s_[0xD800:0xE000])
+    for match in pattern.finditer(points.tobytes().decode("utf-32-le")):
+        are_in[points[match.start() : match.end()]] = True
+    return Characters(int.from_bytes(np.packbits(are_in, bitorder="little").tobytes(), "little"))
 
 
 @cache

@@ -9,7 +9,7 @@ from numpy import int64, uint8
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word, set_byte
+from colkern.kernels.primitives import get_byte, get_word, set_byte, set_word
 from colkern.kernels.row_lists import item_place, list_size, new_list
 from colkern.kernels.row_values import (
     DONE,
@@ -26,6 +26,8 @@ from colkern.kernels.row_values import (
     allocate,
 )
 from colkern.kernels.text import is_misplaced
+from colkern.kernels.text_building import allocate_text, end_behind
+from colkern.kernels.text_characters import size_at
 from colkern.kernels.text_splitting import closed, write_piece
 from colkern.kernels.text_words import is_ascii, near_word
 
@@ -93,6 +95,26 @@ def ord_of(value: Bytes) -> tuple[int64, Code]:
 def encode(text: Text) -> Bytes:
     """`text.encode()`."""
     return Bytes(text.address, text.size)
+
+
+@helper
+def encode_ascii(arena: Arena, text: Text, mark: int64) -> tuple[Bytes, Code]:
+    """`text.encode("ascii", …)` with `mark` for each other character, or nothing for -1."""
+    if text.ascii:
+        return Bytes(text.address, text.size), DONE
+    target = allocate_text(arena, text.size)
+    if target == 0:
+        return Bytes(arena, int64(0)), NO_ROOM
+    size = int64(0)
+    position = int64(0)
+    while position < text.size:
+        byte = get_byte(text.address + position)
+        if byte < 128 or mark >= 0:
+            set_byte(target + size, byte if byte < 128 else mark)
+            size += 1
+        position += size_at(text.address + position)
+    set_word(arena, end_behind(target + size))
+    return Bytes(target, size), DONE
 
 
 @helper

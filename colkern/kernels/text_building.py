@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from numpy import int64
 
+from colkern.kernels.constant_tables import find_number
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     get_byte,
@@ -32,7 +33,7 @@ from colkern.kernels.row_values import (
     free_place,
     get_text,
 )
-from colkern.kernels.text_characters import length, next_position
+from colkern.kernels.text_characters import character_at, code_at, length, next_position
 from colkern.kernels.text_words import (
     ONES,
     SPILL,
@@ -356,44 +357,42 @@ def expandtabs(arena: Arena, text: Text, tabsize: int64) -> tuple[Text, Code]:
 
 
 @helper
-def translate(arena: Arena, text: Text, parts: int64, covers: bool) -> tuple[Text, Code]:
-    """`text.translate(table)`: `parts` is a list of a text for each ASCII character.
+def translate(arena: Arena, text: Text, parts: int64, others: int64) -> tuple[Text, Code]:
+    """`text.translate(table)`.
 
-    Other characters stay as they are if the table `covers` none of them; else the text is left.
+    `parts` is a list of a text for each ASCII character, `others` a dictionary of texts for code points
+    beyond, or 0.
     """
     size = int64(0)
-    k = int64(0)
-    is_ascii = True
-    place = get_word(parts)
-    while k < text.size:
-        code = get_byte(text.address + k)
-        if code < 128:
-            part = get_text(place + code * int64(16))
-            size += part.size
-            is_ascii = is_ascii and part.ascii
-        elif covers:
-            size += int64(1)
-            is_ascii = False
-        else:
-            return text, LEFT
-        k += int64(1)
-    address = allocate_text(arena, size)
-    if address == 0:
+    position = int64(0)
+    is_plain = True
+    while position < text.size:
+        part = translated_at(text, position, parts, others)
+        size += part.size
+        is_plain = is_plain and part.ascii
+        position = next_position(text, position)
+    target = allocate_text(arena, size)
+    if target == 0:
         return text, NO_ROOM
-    at = address
-    k = int64(0)
-    while k < text.size:
-        code = get_byte(text.address + k)
-        if code < 128:
-            part = get_text(place + code * int64(16))
-            for j in range(part.size):
-                set_byte(at + j, get_byte(part.address + j))
-            at += part.size
-        else:
-            set_byte(at, code)
-            at += int64(1)
-        k += int64(1)
-    return Text(address, size, is_ascii), DONE
+    at = target
+    position = int64(0)
+    while position < text.size:
+        part = translated_at(text, position, parts, others)
+        for k in range(part.size):
+            set_byte(at + k, get_byte(part.address + k))
+        at += part.size
+        position = next_position(text, position)
+    return Text(target, size, is_plain), DONE
+
+
+@helper
+def translated_at(text: Text, position: int64, parts: int64, others: int64) -> Text:
+    """The text for a character of `translate`; itself if there is none."""
+    code = code_at(text.address + position)
+    if code < 128:
+        return get_text(get_word(parts) + code * int64(16))
+    place = find_number(int64(2), others, code) if others != 0 else int64(0)
+    return get_text(place) if place != 0 else character_at(text, position)
 
 
 @helper

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from colkern import rows
-from colkern.kernels import row_values, text_building
+from colkern.kernels import byte_string_methods, row_values, text_building
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import (
@@ -272,7 +272,10 @@ _LIKE_ASCII = ("utf-8", "ascii", "iso8859-", "cp125")
 
 @_form("str.encode", "bytes.decode")
 def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """`encode` or `decode` with an encoding; other than for UTF-8, text beyond ASCII is left to Python."""
+    """`encode` or `decode` with an encoding.
+
+    Text beyond ASCII is left to Python, except in UTF-8, or where `encode` drops or marks it.
+    """
     if not (node.args or node.keywords):
         return None
     arguments, named = needed_arguments(emitter, node)
@@ -285,6 +288,11 @@ def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value |
     if not known.startswith(_LIKE_ASCII) or (known.startswith("utf-8") and known != "utf-8"):
         kind = k.BYTES if name == "encode" else k.TEXT
         return emitter.left(kind, f"{name}() by an encoding that is not known to begin as ASCII")
+    errors = parts.get("errors", constant("strict")).constant
+    if known == "ascii" and name == "encode" and errors in ("ignore", "replace"):
+        mark = Value(k.INT, str(-1 if errors == "ignore" else ord("?")))
+        taken = [emitter.numbers(owner), mark]
+        return invoked(emitter, byte_string_methods.encode_ascii, taken, k.BYTES, "str.encode")
     if known != "utf-8":
         is_plain = call(emitter, f"{owner.kind.name}.isascii", [owner])
         emitter.fail_if(
@@ -318,13 +326,20 @@ def translated(emitter: Emitter, text: Value, table: Any) -> Value:
         table = dict(enumerate(table))
     if not isinstance(table, dict) or not all(isinstance(key, int) for key in table):
         return emitter.left(k.TEXT, "str.translate() of a table that depends on the row")
-    texts = [
-        chr(key) if isinstance(key, int) else key or ""
-        for key in (table.get(code, code) for code in range(128))
+    try:
+        texts = {
+            code: chr(to) if isinstance(to, int) else to or ""
+            for code, to in ({code: code for code in range(128)} | table).items()
+        }
+        "".join(texts.values()).encode()
+    except (ValueError, OverflowError):
+        return emitter.left(k.TEXT, "str.translate() to a number that is no character")
+    others = {code: texts.pop(code) for code in table if code >= 128}
+    arguments = [
+        emitter.numbers(text),
+        stored_constant(emitter, [texts[code] for code in range(128)], kind_of),
+        stored_constant(emitter, others, kind_of) if others else Value(k.INT, "0"),
     ]
-    parts = stored_constant(emitter, texts, kind_of)
-    covers = all(key < 128 for key in table)
-    arguments = [emitter.numbers(text), parts, Value(k.BOOL, str(covers))]
     return invoked(emitter, text_building.translate, arguments, k.TEXT, "str.translate")
 
 

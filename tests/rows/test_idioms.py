@@ -781,12 +781,15 @@ def key_of(table: dict[int, int]) -> Callable[[int], int]:
         lambda s: s.translate({ord("a"): chr(98)}),
         lambda s: s.translate("".join(map(chr, range(96))) + "xyz"),
         lambda s: s.translate([*map(str, range(128))]),
+        lambda s: s.translate({ord("ü"): "ue", ord("a"): "ä", ord("日"): None, 0x1F600: 33}),
+        lambda s: s.translate({97: 0x110000}),
+        lambda s: s.encode("ascii", "ignore").decode() + s.encode("ascii", errors="replace").hex(),
         lambda s: s in None,  # type: ignore[operator]
     ],
 )
 def test_tables_and_containers_that_are_not_usual(function: Callable[[str], Any]) -> None:
     compiled = ck.udf(function)
-    for text in ("a note", ""):
+    for text in ("a note", "", "über日 é😀"):
         assert outcome(lambda s: compiled(ck.array([s])).to_pylist()[0], text) == outcome(
             function, text
         )

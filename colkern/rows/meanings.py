@@ -153,11 +153,12 @@ def _readers(owner: Any) -> list[tuple[_Reader, _Comparison]]:
         return [(_attributes, _are_same)]
     if not isinstance(owner, (np.ndarray, tuple, frozenset, *_CONTAINERS)):
         return [(_slots, _are_same)]
-    if isinstance(owner, np.ndarray | array | bytearray):
-        is_large = memoryview(owner).nbytes > _MOST_BYTES
-        return [(_lengths, eq)] if is_large else [(_bytes, eq)]
+    if isinstance(owner, np.ndarray):
+        return [(_lengths if owner.nbytes > _MOST_BYTES else _bytes, eq)]
     if len(owner) > MOST_COMPARED:
         return [(_lengths, eq)]
+    if isinstance(owner, array | bytearray):
+        return [(_bytes, eq)]
     if isinstance(owner, Mapping):
         # To compare keys by `==`, which includes their order, takes a third of the time.
         return [(_keys, eq), (_values, _are_same)]

@@ -92,10 +92,10 @@ def _decompositions() -> bytes:
     records = {}
     for code, character in _assigned():
         word = unicodedata.combining(character)
-        for kind, form in ((n.CANONICAL, "NFC"), (n.COMPATIBLE, "NFKC")):
-            changes = character in seconds or unicodedata.normalize(form, character) != character
-            word |= n.CHANGES * kind * changes
-        forms = [unicodedata.normalize(form, character) for form in ("NFD", "NFKD")]
+        wholes = unicodedata.normalize("NFC", character), unicodedata.normalize("NFKC", character)
+        for kind, whole in zip((n.CANONICAL, n.COMPATIBLE), wholes, strict=True):
+            word |= n.CHANGES * kind * (character in seconds or whole != character)
+        forms = unicodedata.normalize("NFD", character), unicodedata.normalize("NFKD", character)
         is_itself = unicodedata.name(character, "").startswith("HANGUL SYLLABLE")
         places = [0 if of == character or is_itself else sequences.place(of) for of in forms]
         if word or any(places):
@@ -132,13 +132,13 @@ def _table(
     pairs: list[int],
 ) -> bytes:
     """Returns a table of records of code points; `other` is that of all others."""
-    numbers = dict.fromkeys([other, *records.values()])
-    numbers = {record: number for number, record in enumerate(numbers)}
+    unlike = dict.fromkeys([other, *records.values()])
+    numbers = {record: number for number, record in enumerate(unlike)}
     number_of = np.zeros(0x110000, np.uint16)
     for code, record in records.items():
         number_of[code] = numbers[record]
     pages, page_of = np.unique(number_of.reshape(-1, 128), axis=0, return_inverse=True)
-    words = np.array([*numbers], np.int64)
+    words = np.array([*unlike], np.int64)
     begins = u.RECORDS + pages.nbytes
     begin_of_pairs = begins + words.nbytes
     # Places count from the end of the pairs.

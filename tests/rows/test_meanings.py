@@ -148,7 +148,8 @@ def test_all_items_of_a_large_table_are_seen() -> None:
 
 def test_a_field_that_the_function_does_not_read_may_hold_anything() -> None:
     rate: Any = Rate()
-    rate.table["self"] = [rate, NESTED, np.zeros(1 << 20), Rate, ck.array([1])]
+    arrays = np.zeros(1 << 20), np.zeros(1, "datetime64[s]"), np.array([rate, None])
+    rate.table["self"] = [rate, NESTED, *arrays, Rate, ck.array([1])]
     compiled = ck.udf(lambda n: rate.value + n)
     for value in (1, 2):
         rate.value = value

@@ -19,7 +19,7 @@ HANGUL += ["가", "각", "힣"]
 
 
 def normalized(form: str) -> Callable[[str], str]:
-    return lambda text: unicodedata.normalize(form, text)  # type: ignore[arg-type]
+    return lambda text: unicodedata.normalize(form, text)
 
 
 FORMS = {form: normalized(form) for form in ("NFC", "NFD", "NFKC", "NFKD")}

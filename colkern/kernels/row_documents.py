@@ -49,10 +49,18 @@ from colkern.kernels.row_values import (
     get_text,
     set_text,
 )
-from colkern.kernels.text_building import join_items, represented
-from colkern.kernels.text_characters import code_at, put_character
+from colkern.kernels.text_building import join_items
+from colkern.kernels.text_characters import put_character
+from colkern.kernels.text_escapes import (
+    APOSTROPHE,
+    BACKSLASH,
+    QUOTE,
+    letter_of_code,
+    quoted,
+    represented,
+)
 
-QUOTE, APOSTROPHE, COMMA, MINUS, POINT, ZERO, COLON, BACKSLASH = map(ord, "\"',-.0:\\")
+COMMA, MINUS, POINT, ZERO, COLON = map(ord, ",-.0:")
 OPEN_LIST, CLOSE_LIST, OPEN_DICT, CLOSE_DICT = map(ord, "[]{}")
 
 _TRUE = int.from_bytes(b"true", "big")
@@ -76,9 +84,6 @@ its type, and the key before the next value."""
 
 VALUE, KEY, FIRST_VALUE, FIRST_KEY, SEPARATOR = range(5)
 """What follows; where it is one of the last three, a list or object may end."""
-
-_LETTERS = int.from_bytes(b"btn fr", "little")
-"""The letters behind a backslash that stand for the characters from 8 on."""
 
 
 @helper
@@ -167,14 +172,6 @@ def unit_of_digits(place: int64) -> int64:
             return int64(-1)
         unit = unit << 4 | digit
     return unit
-
-
-@helper
-def letter_of_code(code: int64) -> int64:
-    """The letter behind a backslash that stands for a character in JSON; 0 if there is none."""
-    if 8 <= code <= 13 and code != 11:
-        return int64(_LETTERS >> (code - 8) * 8 & 0xFF)
-    return int64(0 if code != QUOTE and code != BACKSLASH else code)
 
 
 @helper
@@ -504,57 +501,18 @@ def word_of(words: Text, place: int64, size: int64) -> Text:
     return Text(words.address + place, size, True)
 
 
-@helper
-def put_digits(target: int64, unit: int64) -> int64:
-    """Write the escape of a number of 16 bits; the address behind it."""
-    set_byte(target, int64(BACKSLASH))
-    set_byte(target + 1, int64(117))
-    for k in range(4):
-        digit = unit >> (12 - 4 * k) & 15
-        set_byte(target + 2 + k, digit + (48 if digit < 10 else 87))
-    return target + 6
-
-
 @apart
 @helper
-def quoted(arena: Arena, text: Text, is_ascii: bool) -> tuple[Text, Code]:
-    """`json.dumps` of a text, with all beyond ASCII escaped or none of it."""
-    start = allocate(arena, 6 * text.size + 2)
-    if start == 0:
-        return text, NO_ROOM
-    set_byte(start, int64(QUOTE))
-    target = start + 1
-    k = int64(0)
-    while k < text.size:
-        code = code_at(text.address + k)
-        letter = letter_of_code(code)
-        size = 1 + int64(code > 0x7F) + int64(code > 0x7FF) + int64(code > 0xFFFF)
-        if letter != 0:
-            set_byte(target, int64(BACKSLASH))
-            set_byte(target + 1, letter)
-            target += 2
-        elif code > 0xFFFF and is_ascii:
-            target = put_digits(target, 0xD7C0 + (code >> 10))
-            target = put_digits(target, 0xDC00 | code & 0x3FF)
-        elif code < 32 or (code > 126 and is_ascii):
-            target = put_digits(target, code)
-        else:
-            target += put_character(target, code)
-        k += size
-    set_byte(target, int64(QUOTE))
-    return Text(start, target + 1 - start, is_ascii or text.ascii), DONE
-
-
-@apart
-@helper
-def text_of_scalar(arena: Arena, node: int64, form: int64, words: Text) -> tuple[Text, Code]:
+def text_of_scalar(
+    arena: Arena, unicode: int64, node: int64, form: int64, words: Text
+) -> tuple[Text, Code]:
     """The text of a value that is no list or object."""
     if node == 0:
         return word_of(words, int64(4), int64(_WORD_SIZE)), DONE
     type_ = get_word(node)
     word = get_word(node + 8)
     if type_ == OF_STR:
-        return quoted_as(arena, node_text(node), form)
+        return quoted_as(arena, unicode, node_text(node), form)
     if type_ == OF_INT:
         return integer_of_width(arena, word, int64(1))
     if type_ == OF_BOOL:
@@ -570,9 +528,11 @@ def text_of_scalar(arena: Arena, node: int64, form: int64, words: Text) -> tuple
 
 
 @helper
-def quoted_as(arena: Arena, text: Text, form: int64) -> tuple[Text, Code]:
+def quoted_as(arena: Arena, unicode: int64, text: Text, form: int64) -> tuple[Text, Code]:
     """A text in quotes."""
-    return represented(arena, text) if form == PYTHON else quoted(arena, text, form == ASCII_JSON)
+    if form == PYTHON:
+        return represented(arena, unicode, text)
+    return quoted(arena, text, form == ASCII_JSON)
 
 
 @helper
@@ -606,7 +566,7 @@ def next_place(frame: int64) -> int64:
 @apart
 @helper
 def text_of_node(
-    arena: Arena, node: int64, form: int64, words: Text, comma: Text, colon: Text
+    arena: Arena, unicode: int64, node: int64, form: int64, words: Text, comma: Text, colon: Text
 ) -> tuple[Text, Code]:
     """The text of a value of a document, with what stands between items, and between key and value."""
     parts = new_list(arena, int64(2), int64(16))
@@ -626,7 +586,7 @@ def text_of_node(
                 has_room = put_part(arena, parts, word_of(words, place, int64(1)))
             is_first = True
         else:
-            text, code = text_of_scalar(arena, node, form, words)
+            text, code = text_of_scalar(arena, unicode, node, form, words)
             if code != DONE:
                 return text, code
             has_room = put_part(arena, parts, text)
@@ -638,7 +598,7 @@ def text_of_node(
                 if not is_first:
                     has_room = put_part(arena, parts, comma)
                 if not is_list:
-                    text, code = quoted_as(arena, get_text(place + 8), form)
+                    text, code = quoted_as(arena, unicode, get_text(place + 8), form)
                     if code != DONE:
                         return text, code
                     has_room &= put_part(arena, parts, text) and put_part(arena, parts, colon)

@@ -393,27 +393,3 @@ def translated_at(text: Text, position: int64, parts: int64, others: int64) -> T
         return get_text(get_word(parts) + code * int64(16))
     place = find_number(int64(2), others, code) if others != 0 else int64(0)
     return get_text(place) if place != 0 else character_at(text, position)
-
-
-@helper
-def represented(arena: Arena, text: Text) -> tuple[Text, Code]:
-    """`repr(text)` of printable ASCII without a backslash, and with one kind of quotes at most."""
-    quote = int64(39)
-    has_other = False
-    for k in range(text.size):
-        code = get_byte(text.address + k)
-        if code < 32 or code > 126 or code == 92:
-            return text, LEFT
-        if code == 39:
-            quote = int64(34)
-        has_other = has_other or code == 34
-    if quote == 34 and has_other:
-        return text, LEFT
-    address = allocate_text(arena, text.size + 2)
-    if address == 0:
-        return text, NO_ROOM
-    set_byte(address, quote)
-    for k in range(text.size):
-        set_byte(address + 1 + k, get_byte(text.address + k))
-    set_byte(address + 1 + text.size, quote)
-    return Text(address, text.size + 2, True), DONE

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from colkern.kernels import row_documents, row_items, row_values
+from colkern.kernels import row_documents, row_items, row_values, text_escapes
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked, refuse_numpys
 from colkern.rows.emitter import Emitter
@@ -79,7 +79,7 @@ class _Writer:
             return emitter.chosen(value.code, lambda: constant("true"), lambda: constant("false"))
         if kind == k.TEXT:
             is_ascii = Value(k.BOOL, str(form == row_documents.ASCII_JSON))
-            return invoked(emitter, row_documents.quoted, [value, is_ascii], k.TEXT, "json.dumps")
+            return invoked(emitter, text_escapes.quoted, [value, is_ascii], k.TEXT, "json.dumps")
         if kind == k.FLOAT:
             return users_function(emitter, json_float, [value])
         if kind in (k.INT, k.UNSIGNED):

@@ -117,9 +117,6 @@ def may_be_left(row: Method, values: tuple[Any, ...]) -> bool:
     name = row.name.partition(".")[2]
     if name == "replace":
         return not values[1]
-    if row.name == "repr":
-        both = "'" in values[0] and '"' in values[0]
-        return both or "\\" in values[0] or not (values[0].isascii() and values[0].isprintable())
     if row.name == "chr":
         return values[0] in range(0xD800, 0xE000) or not -(1 << 31) <= values[0] < 1 << 31
     if name == "from_bytes":

@@ -36,14 +36,16 @@ UPPER = 128
 TITLE = 256
 NAME_BEGINS = 512
 NAME_GOES_ON = 1024
-CASED = 2048
-IGNORED = 4096
-NOT_DECIMAL = 8192
+IGNORED = 2048
+NOT_DECIMAL = 4096
 """The bits of properties.
 
 `IGNORED` are those that `lower` looks past from a capital sigma, `NOT_DECIMAL` the letters and numbers that
 are no decimal digits.
 """
+
+CASED = LOWER | UPPER | TITLE
+WORD = ALPHABETIC | DECIMAL | DIGIT | NUMERIC
 
 CATEGORY = 2
 """The byte of the word of properties with which the letters of the category begin."""
@@ -144,14 +146,14 @@ def ends_word(unicode: int64, text: Text, position: int64) -> bool:
     while own & IGNORED != 0 and near > 0:
         near = position_before(text, near)
         own = properties_at(unicode, text.address + near)
-    if own & (CASED | IGNORED) != CASED:
+    if own & CASED == 0 or own & IGNORED != 0:
         return False
     near = position + size_at(text.address + position)
     own = int64(IGNORED)
     while own & IGNORED != 0 and near < text.size:
         own = properties_at(unicode, text.address + near)
         near += size_at(text.address + near)
-    return own & (CASED | IGNORED) != CASED
+    return own & CASED == 0 or own & IGNORED != 0
 
 
 @helper

@@ -102,7 +102,7 @@ _CLASSES = {
     "isalpha": (text_tests.LETTERS, unicode_data.ALPHABETIC),
     "isalnum": (
         text_tests.DIGITS | text_tests.LETTERS,
-        unicode_data.ALPHABETIC | unicode_data.DECIMAL | unicode_data.DIGIT | unicode_data.NUMERIC,
+        unicode_data.WORD,
     ),
     "isspace": (text_tests.SPACES | text_tests.CONTROLS, unicode_data.SPACE),
     "isprintable": (text_tests.PRINTABLE, unicode_data.PRINTABLE),
@@ -133,7 +133,7 @@ _TESTS = [
                 text_tests.has_case,
                 wanted=ord(letter),
                 own=own,
-                other=(unicode_data.LOWER | unicode_data.UPPER | unicode_data.TITLE) & ~own,
+                other=unicode_data.CASED & ~own,
             ),
         )
         for name, letter, own in (

@@ -1,7 +1,7 @@
 """Sets of characters that one item of a regular expression matches.
 
-The meaning of `\\w`, `\\d`, `\\s` and ignored case beyond ASCII comes from `re` itself, so it follows this
-Python's version of Unicode.
+The meaning of ignored case comes from `re` itself, that of `\\w`, `\\d` and `\\s` from the table of
+characters, so both follow this Python's version of Unicode.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from colkern.forks import cached_property
 from colkern.kernels import unicode_data
+from colkern.rows.unicode_tables import with_property
 
 parser: Any = getattr(re, "_parser")  # noqa: B009
 _compiler: Any = getattr(re, "_compiler")  # noqa: B009
@@ -203,6 +204,8 @@ def of_item(kind: str, value: Any, flags: int) -> Characters:
     """Returns the set for one item of the standard library's parser."""
     if kind == "ANY":
         return EVERYTHING if flags & re.DOTALL else ~of_byte(10)
+    if kind == "CATEGORY":
+        return _of_category(str(value).removeprefix("CATEGORY_"), flags & re.ASCII)
     if flags & re.IGNORECASE:
         return _asked(repr((kind, value)), ((getattr(parser, kind), value),), flags)
     if kind == "LITERAL":
@@ -211,9 +214,6 @@ def of_item(kind: str, value: Any, flags: int) -> Characters:
         return ~_of_range(value, value)
     if kind == "RANGE":
         return _of_range(*value)
-    if kind == "CATEGORY":
-        item = (parser.IN, [(parser.CATEGORY, value)])
-        return _asked(str(value), (item,), flags & re.ASCII)
     assert kind == "IN"
     result = NOTHING
     negated = False
@@ -223,6 +223,28 @@ def of_item(kind: str, value: Any, flags: int) -> Characters:
         else:
             result |= of_item(str(inner), what, flags)
     return ~result if negated else result
+
+
+_OF_ASCII = {"DIGIT": re.compile(r"\d", re.A), "SPACE": re.compile(r"\s", re.A)}
+_OF_ASCII["WORD"] = re.compile(r"\w", re.A)
+
+_PROPERTIES = {
+    "DIGIT": unicode_data.DECIMAL,
+    "SPACE": unicode_data.SPACE,
+    "WORD": unicode_data.DECIMAL | unicode_data.NOT_DECIMAL,
+}
+"""The properties of which characters of the classes have one; `\\w` has the underscore, too."""
+
+
+@cache
+def _of_category(name: str, ascii: int) -> Characters:
+    if name.startswith("NOT_"):
+        return ~_of_category(name.removeprefix("NOT_"), ascii)
+    if ascii:
+        members = filter(_OF_ASCII[name].match, map(chr, range(128)))
+        return Characters(sum(1 << ord(character) for character in members))
+    underscore = 1 << ord("_") if name == "WORD" else 0
+    return Characters(with_property(_PROPERTIES[name]) | underscore)
 
 
 def _of_range(first: int, last: int) -> Characters:

@@ -6,6 +6,7 @@ import hashlib
 import sys
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -70,17 +71,14 @@ def _kept(name: str, make: Callable[[], bytes]) -> bytes:
     numbers = [item for of in (u, n) for item in vars(of).items() if isinstance(item[1], int)]
     described = f"{_VERSION} {sys.version} {numbers}"
     layout = hashlib.sha256(described.encode()).hexdigest()[:16]
-    try:
-        path = cache_dir("unicode") / f"{name}-{unicodedata.unidata_version}-{layout}"
-        kept = read_whole(path)
-    except PermissionError:
-        return make()
-    except FileNotFoundError:
-        kept = None
-    if kept is None:
-        kept = make()
-        write_whole(path, kept)
-    return kept
+    file = f"{name}-{unicodedata.unidata_version}-{layout}"
+    with suppress(OSError):
+        if (kept := read_whole(cache_dir("unicode") / file)) is not None:
+            return kept
+    table = make()
+    with suppress(OSError):
+        write_whole(cache_dir("unicode") / file, table)
+    return table
 
 
 def _characters() -> bytes:
@@ -195,7 +193,7 @@ def _table(words: Items, sequences: _Sequences, pairs: list[int]) -> bytes:
 @cache
 def _assigned() -> dict[str, str]:
     """Returns the characters with their categories, except those of code points without one."""
-    assigned = {}
+    assigned: dict[str, str] = {}
     for begin in range(0, 0x110000, _CHUNK):
         chunk = [*map(chr, range(begin, begin + _CHUNK))]
         few = {*map(unicodedata.category, chunk[:: _CHUNK // 16])}

@@ -205,10 +205,14 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
     value = emitter.plain(value)
     if isinstance(value.kind, k.Decimal):
         return _decimal(emitter, value, specification)
-    if value.kind == k.LOOSE_FLOAT and specification[-1] in "eEfFgG%":
-        # With these types of format, an integer is formatted as a float.
-        value = dataclasses.replace(value, kind=k.FLOAT)
-    return call(emitter, "format", [value, constant(specification)])
+    return call(emitter, "format", [_as_float(value, specification), constant(specification)])
+
+
+def _as_float(value: Value, specification: str) -> Value:
+    """Returns a number that may be an integer as a float, if the type of format makes it one."""
+    if value.kind == k.LOOSE_FLOAT and specification[-1:] in (*"eEfFgG%",):
+        return dataclasses.replace(value, kind=k.FLOAT)
+    return value
 
 
 _DECIMAL = re.compile(r"((?:.?[<>^])?)(\+?)(0?)(\d*)(,?)(?:\.(\d+)(?=[fF%]))?([fF%]?)", re.DOTALL)
@@ -279,7 +283,6 @@ def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value
 def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) -> Value:
     """`format` by a specification whose width or precision depends on the row."""
     value = emitter.numbers(emitter.plain(value))
-    kind = TYPES.get(value.kind.name)
     text, sizes = "", {}
     for part in parts:
         if isinstance(part, str):
@@ -288,6 +291,8 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         name = "precision_" if text.endswith(".") else "width_"
         text += LATER[name]
         sizes[name] = emitter.plain(part)
+    value = _as_float(value, text)
+    kind = TYPES.get(value.kind.name)
     sized = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
     if sized is None or any(size.kind != k.INT for size in sizes.values()):
         return emitter.left(k.TEXT, "a format that depends on the row like this")

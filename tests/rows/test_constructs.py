@@ -488,7 +488,9 @@ def in_widths(word: str, n: int) -> str:
 
 
 def in_precisions(word: str, n: int) -> str:
-    return f"{n / 3:.{n}f}|{n / 7:{n + 3}.2e}|{n * 1.5:0{n + 4}.1f}|{n / 9:{n + 2}.{n}g}|{True:{n}}"
+    half = n / 2 if word else n
+    number = f"{half:.{n}f}|{half:{n}.1%}|"
+    return f"{number}{n / 3:.{n}f}|{n / 7:{n + 3}.2e}|{n * 1.5:0{n + 4}.1f}|{n / 9:{n + 2}.{n}g}|{True:{n}}"
 
 
 def in_no_width(word: str, n: int) -> str:
@@ -577,6 +579,8 @@ def test_what_join_does_not_take_is_refused_as_python_does() -> None:
 @pytest.mark.parametrize("function", [in_widths, in_precisions])
 def test_a_format_may_have_sizes_of_the_row(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
+    columns = ck.array(["abc", ""]), ck.array([1, 12])
+    assert ck.udf(function, strict=True)(*columns).null_count == 0
 
 
 def test_a_format_of_width_0_is_one_without_a_width() -> None:

@@ -147,6 +147,20 @@ def fspath(path: Any) -> Any:
     return path
 
 
+def normpath(path: str) -> str:
+    """`posixpath.normpath` of text without NUL, at which some versions of Python cut it off."""
+    if not isinstance(path, str) or "\0" in path:
+        raise Uncovered
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == ".." and names and names[-1] != "..":
+            names.pop()
+        elif name not in ("", ".") and (name != ".." or not path.startswith("/")):
+            names.append(name)
+    slashes = min(len(path) - len(path.lstrip("/")), 3)
+    return "/" * (slashes if slashes < 3 else 1) + "/".join(names) or "."
+
+
 def remainder(text: str, divisor: int, base: int) -> int:
     """`int(text, base) % divisor` for any number of digits, with a divisor of at most ten digits."""
     digits = "0123456789abcdefABCDEF" if base == 16 else "0123456789"
@@ -721,6 +735,7 @@ REPLACED: dict[str, Any] = {
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
+    **_named("posixpath", normpath),
     **_of(number_library, "pandas", "isna notna"),
     **_of(number_library, "statistics", "mean pstdev pvariance stdev variance"),
     **_of(text_library, "textwrap", "fill shorten wrap"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib import parse
 from urllib.parse import (  # type: ignore[attr-defined]
     SplitResult,
     _noop,
@@ -69,13 +70,16 @@ def coerce_args(*args: Any) -> Any:
     return args + (_noop,)  # noqa: RUF005  # it keeps the length
 
 
+_STRIPPED: str = getattr(parse, "_WHATWG_C0_CONTROL_OR_SPACE", "")
+"""What Python strips from the start of an address; early versions strip nothing."""
+
+
 def urlsplit(url: str, scheme: str = "", allow_fragments: bool = True) -> SplitResult:
     """`urllib.parse.urlsplit` of usual addresses."""
-    first = url[0] if url else ""
-    if url and (first <= " " or "\t" in url or "\r" in url or "\n" in url):
-        raise Uncovered
     if scheme.strip(scheme_chars) or not allow_fragments:
         raise Uncovered
+    url = url.lstrip(_STRIPPED).replace("\t", "").replace("\r", "").replace("\n", "")
+    first = url[0] if url else ""
     netloc = ""
     start, colon, rest = url.partition(":")
     if colon and not start.strip(scheme_chars) and first.isalpha():

@@ -154,6 +154,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
         ),
         st.tuples(st.characters()),
     ),
+    "posixpath.normpath": st.tuples(st.text(st.sampled_from("/.aé\0"))),
     "urllib.parse._coerce_args": st.lists(TEXTS | st.binary(max_size=2), min_size=1).map(tuple),
     "urllib.parse.quote": st.tuples(
         TEXTS, st.sampled_from(["/", "", "é:?"]), st.sampled_from([None, "latin-1"])
@@ -164,7 +165,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
         | st.lists(st.tuples(TEXTS, SCALARS) | st.lists(TEXTS), max_size=3)
     ),
     "urllib.parse.urlsplit": st.tuples(
-        TEXTS | TEXTS.map("a+1:{}".format) | TEXTS.map("//{}".format),
+        TEXTS
+        | st.text(st.sampled_from("\x00 \n\ta:/"))
+        | TEXTS.map("a+1:{}".format)
+        | TEXTS.map("//{}".format),
         st.sampled_from(["", "http", " http"]),
         st.booleans(),
     ),
@@ -374,9 +378,17 @@ def test_an_address_that_is_split_lacks_no_part() -> None:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname, parts.port or 80
 
-    urls = ["http://u:p@Example.com:8080/x?y#z", "//h", "x", "HTTP://[::1]:1/"]
-    got = ck.udf(host)(ck.array(urls)).to_pylist()
+    urls = [
+        "http://u:p@Example.com:8080/x?y#z",
+        "//h",
+        "x",
+        "\x1f http://a\tb/c ",
+        "HTTP://[::1]:1/",
+    ]
+    compiled = ck.udf(host)
+    got = compiled(ck.array(urls)).to_pylist()
     assert [tuple(row.values()) for row in got] == [host(url) for url in urls]
+    assert sum(compiled.report().left.values()) == 1  # the address with brackets
 
 
 @pytest.mark.parametrize("options", [{}, {"ensure_ascii": False, "separators": (",", ":")}])

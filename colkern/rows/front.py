@@ -23,6 +23,7 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.forks import Lock, cached_property
+from colkern.rows.contexts import METHODS, Contexts
 from colkern.rows.decorators import CACHED, without_decorators
 from colkern.rows.kinds import OPERATOR_METHODS
 from colkern.rows.library import replacement
@@ -145,11 +146,13 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     if any(isinstance(part, ast.Global) for part in nodes_of(body)):
         body = _Globals.marked(copy.deepcopy(body))
     body = without_decorators(function, body, names_of, node_of)
+    own = variables_of(function.__code__)
+    others = {name: names_of[name] for name in names_of if name not in own}
+    body = Contexts(others, node_of, returns_itself).visit(ast.Module(body, [])).body
     _place_iterators(body)
     give_own_names(body)
     _make_tuples(body)
-    own = variables_of(function.__code__)
-    _make_tables(body, {name: names_of[name] for name in names_of if name not in own})
+    _make_tables(body, others)
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)
@@ -515,8 +518,8 @@ def assigned_fields(form: type) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 10)
 def changing_methods(form: type) -> frozenset[str]:
     """Returns the methods of a class that assign to attributes, and those that name such a method."""
-    in_place = {name.replace("__", "__i", 1) for name in OPERATOR_METHODS.values()}
-    codes = [each for each in _codes(form) if each[0][:2] != "__" or each[0] in in_place]
+    special = {name.replace("__", "__i", 1) for name in OPERATOR_METHODS.values()} | {*METHODS}
+    codes = [each for each in _codes(form) if each[0][:2] != "__" or each[0] in special]
     changing = {name for name, code in codes if _assigned_by(code)}
     while (
         more := {name for name, code in codes if not changing.isdisjoint(code.co_names)} - changing

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from colkern.rows import kinds as k
+from colkern.rows.contexts import METHODS
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import attribute, expression
 from colkern.rows.folding import constant
@@ -44,7 +45,7 @@ _IN_PLACE = tuple(method.replace("__", "__i", 1) for method in k.OPERATOR_METHOD
 _CALLED = (
     *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__", "__iter__"),
     *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *_OPERATORS),
-    *(*_IN_PLACE, "__ne__", "__class_getitem__", "__init_subclass__"),
+    *(*_IN_PLACE, *METHODS, "__ne__", "__class_getitem__", "__init_subclass__"),
 )
 """Special methods that are called when an instance is made, or by expressions."""
 

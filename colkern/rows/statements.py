@@ -223,15 +223,17 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     )
     # A variable of an outer function does not count, as that function would not see the change.
     is_made = name in stored_names(definition.body) and name not in definition.parameters
-    if not name or not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
+    is_cleaned = any(getattr(node, "finalbody", []) for node in nodes)
+    if not name or not (is_made or (gives_back and not is_cleaned)):
         return False
     changing = changing_methods(kind.form)
     ends: set[ast.AST] = set()
     for end in (each for each in own_nodes(definition.body) if isinstance(each, ast.Return)):
         parts = {*nodes_of([end])}
-        # An earlier read in the statement that changes the instance would not see the change.
-        if gives_back or changing.isdisjoint(getattr(part, "attr", "") for part in parts):
-            ends |= parts
+        # An earlier read in the statement that changes the instance would not see the change. What a
+        # `finally` changes would not be in an instance that is returned.
+        is_last = gives_back or changing.isdisjoint(getattr(part, "attr", "") for part in parts)
+        ends |= parts if is_last and not is_cleaned else set()
     calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     known = {
         id(node)

@@ -528,3 +528,140 @@ def test_a_property_of_an_instance_with_two_names_is_not_assigned_to() -> None:
 
     with pytest.raises(ck.CompileError, match="may have other names"):
         ck.udf(shared)
+
+
+class Visit:
+    """A context manager that counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seen = [1]
+
+    def __enter__(self) -> Visit:
+        self.count += 1
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.count += 100
+        self.seen.append(self.count)
+
+    def add(self, n: int) -> int:
+        self.count += n
+        return self.count
+
+
+class Quiet(Visit):
+    """A context manager that ends exceptions."""
+
+    def __exit__(self, *error: object) -> bool:  # type: ignore[override]
+        return True
+
+
+class Asking(Visit):
+    """A context manager that reads the exception."""
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        self.count += kind is None
+
+
+class Lending(Visit):
+    """A context manager that gives something else."""
+
+    def __enter__(self) -> int:  # type: ignore[override]
+        return self.count
+
+
+def left_by_an_exception(text: str) -> int:
+    try:
+        with Visit() as outer, Visit() as visit:
+            visit.add(int(text))
+            return outer.add(visit.count) + visit.add(int(text[1:]))
+    except ValueError:
+        return -1
+
+
+def left_in_a_loop(text: str) -> int:
+    total = 0
+    for letter in text:
+        with Visit(), Visit() as visit:
+            if letter == "1":
+                continue
+            if letter == "x":
+                break
+            total += visit.add(2)
+        total += visit.count
+    return total
+
+
+def left_by_a_result(text: str) -> list[int]:
+    with Visit() as visit:
+        visit.add(len(text))
+        return visit.seen
+
+
+def changed_at_last(text: str) -> int:
+    visit = Visit()
+    try:
+        try:
+            visit.add(int(text))
+        finally:
+            visit.add(10)
+    except ValueError:
+        return -visit.count
+    return visit.count
+
+
+CONTEXTS = [left_by_an_exception, left_in_a_loop, left_by_a_result, changed_at_last]
+
+
+@pytest.mark.parametrize("function", CONTEXTS)
+def test_instances_are_entered_and_left_in_the_end(function: Callable[..., Any]) -> None:
+    checked(function, ["12", "x", "7", "", "2x3", "213", "999"])
+    compiled = ck.udf(function, strict=True)
+    assert compiled(ck.array(["12", "7"])).to_pylist() == [function("12"), function("7")]
+
+
+def ended(text: str) -> int:
+    with Quiet() as visit:
+        visit.add(int(text))
+    return visit.count
+
+
+def asked(text: str) -> int:
+    with Asking() as visit:
+        visit.add(int(text))
+    return visit.count
+
+
+def lent(text: str) -> int:
+    with Lending() as count:
+        pass
+    return count
+
+
+def another_in_its_place(text: str) -> int:
+    with Visit() as visit:
+        visit = Visit()
+    return visit.count
+
+
+def changed_after_its_return(n: int) -> Visit:
+    visit = Visit()
+    try:
+        return visit
+    finally:
+        visit.add(n)
+
+
+def returned_before_the_end(text: str) -> int:
+    return changed_after_its_return(int(text)).count
+
+
+@pytest.mark.parametrize("function", [ended, asked, lent, another_in_its_place])
+def test_what_a_with_means_besides_is_pythons(function: Callable[..., Any]) -> None:
+    with pytest.raises(ck.CompileError, match=r"`with`|other names"):
+        ck.udf(function)(ck.array(["12"]))
+
+
+def test_an_instance_that_changes_after_its_return_is_pythons() -> None:
+    assert sum(checked(returned_before_the_end, ["12"]).left.values()) == 1

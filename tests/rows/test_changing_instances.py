@@ -560,7 +560,7 @@ class Quiet(Visit):
 class Asking(Visit):
     """A context manager that reads the exception."""
 
-    def __exit__(self, kind: object, *rest: object) -> None:
+    def __exit__(self, kind: object, *rest: object) -> None:  # type: ignore[override]
         self.count += kind is None
 
 

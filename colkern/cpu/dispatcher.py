@@ -14,6 +14,7 @@ from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.entrypoints import init_all
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 
 from colkern.forks import hold_over_forks
 
@@ -32,14 +33,23 @@ class CachedDispatcher(CPUDispatcher):
 
     def compile(self, sig: object) -> Any:
         """Compile or load the code for a signature."""
-        # Without garbage collection, which would often scan the many objects that compiling makes.
-        was_on = gc.isenabled()
-        gc.disable()
-        try:
-            return super().compile(sig)
-        finally:
-            if was_on:
-                gc.enable()
+        arguments, _ = normalize_signature(sig)
+        existing = self.overloads.get(tuple(arguments))
+        if existing is not None:
+            return existing.entry_point
+        with global_compiler_lock:
+            # Without garbage collection, which would often scan the many objects that compiling makes,
+            # and without the listeners that Numba calls at each call of LLVM: there is one to measure
+            # time for each function that is being compiled.
+            was_on, lock = gc.isenabled(), ffi.lib._lock
+            listeners, lock._cblist = lock._cblist, []
+            gc.disable()
+            try:
+                return super().compile(sig)
+            finally:
+                lock._cblist = listeners
+                if was_on:
+                    gc.enable()
 
     def typeof_pyval(self, val: object) -> types.Type:
         """The Numba type of an argument."""

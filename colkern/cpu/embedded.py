@@ -27,6 +27,7 @@ from llvmlite.binding import (
     parse_bitcode,
 )
 from numba.core import config, interpreter
+from numba.core.cgutils import alloca_once
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, compile_result
 from numba.core.compiler_machinery import CompilerPass, FunctionPass, PassManager, register_pass
@@ -43,7 +44,7 @@ from numba.core.untyped_passes import FixupArgs
 
 from colkern.cache import cache_dir, read_whole, write_whole
 from colkern.cpu.cache import UNUSABLE, bare_environment, compiler_key
-from colkern.cpu.single_assignment import assign_once
+from colkern.cpu.single_assignment import assign_once, operands
 from colkern.cpu.sources import source_key
 
 
@@ -52,6 +53,26 @@ class _Lower(Lower):  # type: ignore[misc]
 
     Numba would write a deletion for each variable, and text for messages of each statement.
     """
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Find the variables with one assignment that are read only behind it, in its block."""
+        assigned: set[str] = set()
+        others: set[str] = set()
+        for block in self.blocks.values():
+            own: set[str] = set()
+            for statement in block.body:
+                others.update(each.name for each in operands(statement) if each.name not in own)
+                if isinstance(statement, Assign):
+                    name = statement.target.name
+                    others.update({name} & assigned)
+                    assigned.add(name)
+                    own.add(name)
+        self._singly_assigned_vars = assigned - others
+        self._blk_local_varmap: dict[str, Any] = {}
+
+    def alloca(self, name: str, type: object) -> Any:
+        """Make room for a variable, whose size only debug information would need."""
+        return alloca_once(self.builder, self.context.get_value_type(type), name=name)
 
     def pre_block(self, block: Block) -> None:
         """Make room for the variables of several blocks before the first one."""

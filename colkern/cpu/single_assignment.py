@@ -37,7 +37,7 @@ def _assigned_blocks(blocks: dict[int, Block], graph: CFGraph) -> dict[str, list
     read: dict[str, set[int]] = defaultdict(set)
     for label, block in blocks.items():
         for statement in block.body:
-            for each in _operands(statement):
+            for each in operands(statement):
                 read[each.name].add(label)
             if isinstance(statement, Assign):
                 assigned[statement.target.name].append(label)
@@ -87,7 +87,7 @@ class _Versions:
         current: dict[str, Any] = {}
         for statement in block.body:
             names = {}
-            for each in _operands(statement):
+            for each in operands(statement):
                 if each.name in self._joins:
                     version = current.get(each.name) or self._begins(each.name, label)
                     if version is not UNDEFINED and version.name != each.name:
@@ -137,7 +137,7 @@ def _joins(frontier: Mapping[int, set[int]], labels: Iterable[int]) -> set[int]:
     return joins
 
 
-def _operands(statement: Stmt) -> Iterator[Var]:
+def operands(statement: Stmt) -> Iterator[Var]:
     """The variables that a statement reads; faster than Numba's `list_vars`."""
     if not isinstance(statement, Assign):
         return iter(statement.list_vars())

@@ -1,11 +1,14 @@
 """Versions of variables: each assignment has its own, and each reader has what reaches it."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from numba.core.compiler import run_frontend
 from numba.core.ir import Assign, Var
+from numba.core.lowering import Lower
 
+from colkern.cpu.embedded import _Lower
 from colkern.cpu.single_assignment import assign_once
 from colkern.kernels import number_parsing, row_sorting, text_splitting
 
@@ -132,3 +135,14 @@ def test_a_reader_has_the_assignments_that_reach_it(function: Any) -> None:
             if (label, place) in first:
                 known = {site for site in known if first[site] != first[label, place]}
                 known.add((label, place))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.__name__)
+def test_the_variables_of_one_block_are_those_that_numba_finds(function: Any) -> None:
+    code = run_frontend(function)
+    assign_once(code.blocks)
+    lowering: Any = SimpleNamespace(func_ir=code, blocks=code.blocks)
+    Lower._find_singly_assigned_variable(lowering)
+    wanted = lowering._singly_assigned_vars
+    _Lower._find_singly_assigned_variable(lowering)
+    assert lowering._singly_assigned_vars == wanted != set()

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern.cache import cache_dir, read_whole, write_whole
 from colkern.kernels import normalization as n
@@ -44,16 +45,26 @@ def characters() -> bytes:
     return _kept("characters", _characters)
 
 
-def with_property(mask: int) -> int:
-    """Returns a number that has a bit for each character with some properties of the table."""
+def with_property(mask: int) -> NDArray[np.bool]:
+    """Returns for each code point whether it has some properties of the table."""
+    words, numbers = _records()
+    return (words[:, 0] & mask != 0)[numbers]
+
+
+def with_cases() -> NDArray[np.bool]:
+    """Returns for each code point whether it has another case."""
+    words, numbers = _records()
+    return words[:, 1:].any(axis=1)[numbers]
+
+
+def _records() -> tuple[Items, Items]:
+    """Returns the records of the table of characters, and the number of that of each code point."""
     table = characters()
     begins, ends, _ = np.frombuffer(table, np.int64, u.PAGES // 8)
     page_of = np.frombuffer(table[u.PAGES : u.RECORDS], np.uint16)
     pages = np.frombuffer(table[u.RECORDS : begins], np.uint16).reshape(-1, 128)
     words = np.frombuffer(table[begins:ends], np.int64).reshape(-1, u.RECORD // 8)
-    has_it = words[:, 0] & mask != 0
-    bits = np.packbits(has_it[pages[page_of]].reshape(-1), bitorder="little")
-    return int.from_bytes(bits.tobytes(), "little")
+    return words, pages[page_of].reshape(-1)
 
 
 @cache

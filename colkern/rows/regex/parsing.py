@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from colkern.errors import CompileError, shown
@@ -174,7 +174,7 @@ def parse(pattern: str | re.Pattern[str], flags: int = 0) -> Pattern:
     return _parsed(text, int(flags))
 
 
-@cache
+@lru_cache(maxsize=1 << 6)
 def _parsed(pattern: str, flags: int) -> Pattern:
     reference = re.compile(pattern, flags)
     flags = reference.flags

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern.forks import cached_property
 from colkern.kernels import unicode_data
-from colkern.rows.unicode_tables import with_property
+from colkern.rows.unicode_tables import with_cases, with_property
 
 parser: Any = getattr(re, "_parser")  # noqa: B009
 _compiler: Any = getattr(re, "_compiler")  # noqa: B009
@@ -82,6 +83,8 @@ class Characters:
             of.bits for lead, of in _by_lead().items() if 1 << (lead - 192) & ~(self.yes | self.no)
         ]
         unsure = sum(some)
+        if not unsure:
+            return (0,) * (_MOST_RANGES + 2)
         ways = [
             (mask, negated, *ranges)
             for mask, kind in _classes()
@@ -188,6 +191,11 @@ def _classes() -> list[tuple[int, Characters]]:
     return sets
 
 
+def number_of(are_in: NDArray[np.bool]) -> int:
+    """Returns a number with a bit for each of some booleans."""
+    return int.from_bytes(np.packbits(are_in, bitorder="little").tobytes(), "little")
+
+
 def _ranges(bits: int) -> list[int]:
     """Returns up to seven ranges of a set: the first character of each, and the last in high bits."""
     ranges: list[int] = []
@@ -206,15 +214,11 @@ def of_item(kind: str, value: Any, flags: int) -> Characters:
         return EVERYTHING if flags & re.DOTALL else ~of_byte(10)
     if kind == "CATEGORY":
         return _of_category(str(value).removeprefix("CATEGORY_"), flags & re.ASCII)
-    if flags & re.IGNORECASE:
-        return _asked(repr((kind, value)), ((getattr(parser, kind), value),), flags)
-    if kind == "LITERAL":
-        return _of_range(value, value)
-    if kind == "NOT_LITERAL":
-        return ~_of_range(value, value)
-    if kind == "RANGE":
-        return _of_range(*value)
-    assert kind == "IN"
+    if kind != "IN":
+        ends = value if kind == "RANGE" else (value, value)
+        is_any = flags & re.IGNORECASE
+        result = _in_any_case(*ends, int(flags & re.ASCII)) if is_any else _of_range(*ends)
+        return ~result if kind == "NOT_LITERAL" else result
     result = NOTHING
     negated = False
     for inner, what in value:
@@ -244,7 +248,7 @@ def _of_category(name: str, ascii: int) -> Characters:
         members = filter(_OF_ASCII[name].match, map(chr, range(128)))
         return Characters(sum(1 << ord(character) for character in members))
     underscore = 1 << ord("_") if name == "WORD" else 0
-    return Characters(with_property(_PROPERTIES[name]) | underscore)
+    return Characters(number_of(with_property(_PROPERTIES[name])) | underscore)
 
 
 def _of_range(first: int, last: int) -> Characters:
@@ -252,29 +256,25 @@ def _of_range(first: int, last: int) -> Characters:
     return Characters(((1 << (last + 1)) - (1 << first)) & _ALL)
 
 
-_answers: dict[tuple[str, int], Characters] = {}
-
-
-def _asked(key: str, items: tuple[Any, ...], flags: int) -> Characters:
-    """Returns the set of characters that `re` matches with items."""
-    flags &= re.IGNORECASE | re.ASCII
-    if not flags & re.ASCII:
-        flags |= re.UNICODE
-    if (key, flags) not in _answers:
-        _answers[key, flags] = _ask(items, int(flags))
-    return _answers[key, flags]
-
-
-def _ask(items: tuple[Any, ...], flags: int) -> Characters:
-    each = parser.SubPattern(parser.State(), list(items))
-    run = [(parser.MAX_REPEAT, (1, parser.MAXREPEAT, each))]
-    pattern = _compiler.compile(parser.SubPattern(parser.State(), run), flags)
+@lru_cache(maxsize=1 << 8)
+def _in_any_case(first: int, last: int, ascii: int) -> Characters:
+    """Returns the set of a range in a pattern that ignores case."""
+    item = (parser.IN, [(parser.RANGE, (first, last))])
+    flags = re.IGNORECASE | (ascii or re.UNICODE)
+    pattern = _compiler.compile(parser.SubPattern(parser.State(), [item]), flags)
+    characters, all_cased = _cased()
+    cased = [ord(character) for character in filter(pattern.match, characters)]
     are_in = np.zeros(0x110000, np.bool)
-    # Of code points, some are surrogates, which the text lacks.
-    points = np.delete(np.arange(0x110000, dtype="<u4"), np.s_[0xD800:0xE000])
-    for match in pattern.finditer(points.tobytes().decode("utf-32-le")):
-        are_in[points[match.start() : match.end()]] = True
-    return Characters(int.from_bytes(np.packbits(are_in, bitorder="little").tobytes(), "little"))
+    are_in[cased] = True
+    return Characters(_of_range(first, last).bits & ~all_cased | number_of(are_in))
+
+
+@cache
+def _cased() -> tuple[str, int]:
+    """Returns the characters that have another case, which `re` compares if it ignores case; and a bit
+    for each."""
+    others = with_cases()
+    return "".join(map(chr, np.flatnonzero(others))), number_of(others)
 
 
 @cache

@@ -32,6 +32,7 @@ from colkern.jit.stored_elements import AS_BYTES
 from colkern.operations import cast, coalesce
 from colkern.operations.operands import value_type_of
 from colkern.operations.strings import matched
+from colkern.rows import simple_cases
 
 MOST_PATTERNS = 256
 """The number of functions kept that have a pattern of their own."""
@@ -40,60 +41,28 @@ MOST_PATTERNS = 256
 # Case
 
 
-def _by_character(turned: Callable[[str], str], text: str) -> str:
-    """Text in upper or lower case by pyarrow's mapping, which gives one character for each."""
-    # The title case if it is one character; else the character stays, as "ﬁ" does.
-    return "".join(
-        next(
-            character
-            for character in (turned(each), _SINGLE.get(each, ""), each.title(), each)
-            if len(character) == 1
-        )
-        for each in text
-    )
-
-
-_SINGLE = {"ß": "ẞ", "İ": "i"}
-
-
-def _upper(strings: str) -> str:
-    return _by_character(str.upper, strings)
-
-
-def _lower(strings: str) -> str:
-    return _by_character(str.lower, strings)
-
-
-def _swapcase(strings: str) -> str:
-    return _by_character(str.swapcase, strings)
-
-
-def _capitalize(strings: str) -> str:
-    return _by_character(str.upper, strings[:1]) + _by_character(str.lower, strings[1:])
-
-
-@row_function("Text", same, STRINGS, otherwise=_upper)
+@row_function("Text", same, STRINGS)
 def utf8_upper(strings: str) -> str:
     """Each string in upper case, character by character: 'ß' becomes 'ẞ', not 'SS' as in Python."""
-    return strings.upper()
+    return simple_cases.upper(strings)
 
 
-@row_function("Text", same, STRINGS, otherwise=_lower)
+@row_function("Text", same, STRINGS)
 def utf8_lower(strings: str) -> str:
     """Each string in lower case, character by character."""
-    return strings.lower()
+    return simple_cases.lower(strings)
 
 
-@row_function("Text", same, STRINGS, otherwise=_swapcase)
+@row_function("Text", same, STRINGS)
 def utf8_swapcase(strings: str) -> str:
     """Each string with the case of its letters swapped, character by character."""
-    return strings.swapcase()
+    return simple_cases.swapcase(strings)
 
 
-@row_function("Text", same, STRINGS, otherwise=_capitalize)
+@row_function("Text", same, STRINGS)
 def utf8_capitalize(strings: str) -> str:
     """Each string with its first character in upper case, the others in lower case."""
-    return strings.capitalize()
+    return simple_cases.capitalize(strings)
 
 
 @row_function("Text", same, STRINGS)

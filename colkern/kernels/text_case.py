@@ -19,7 +19,6 @@ from colkern.kernels.text_words import (
     piece_at,
 )
 from colkern.kernels.unicode_data import (
-    TO_CAPITAL,
     TO_TITLE,
     turn_characters,
 )
@@ -59,9 +58,9 @@ def lower(arena: Arena, unicode: int64, text: Text, way: int64) -> tuple[Text, C
 
 
 @helper
-def capitalize(arena: Arena, unicode: int64, text: Text) -> tuple[Text, Code]:
-    """`text.capitalize()`."""
-    result, code = lower(arena, unicode, text, int64(TO_CAPITAL))
+def capitalize(arena: Arena, unicode: int64, text: Text, way: int64) -> tuple[Text, Code]:
+    """`text.capitalize()`; `way` is for texts that are not ASCII."""
+    result, code = lower(arena, unicode, text, way)
     if code == DONE and result.ascii and text.size > 0:
         first = get_byte(result.address)
         set_byte(result.address, first - 32 if first >= 0x61 and first <= 0x7A else first)

@@ -3,7 +3,7 @@
 Bodies with a parameter `unicode` get the address of that table. It has the number of a page for each 128
 code points, pages with the number of a record for each code point, and records. A record is a word of
 properties, and a word for each case: the difference of the code points, or, with `SEVERAL`, where in the
-table the code points are, and how many.
+table the code points are, and how many, of which the first is that for `SIMPLE`.
 """
 
 from __future__ import annotations
@@ -62,6 +62,9 @@ TO_FOLDED = 32
 TO_OTHER = 0
 TO_CAPITAL = 1
 """Other ways: each letter to its other case; the first character to title case, others to lower case."""
+
+SIMPLE = 128
+"""The bit of a way that gives one character for each, as `colkern.rows.simple_cases` has it."""
 
 SEVERAL = 1 << 40
 
@@ -127,13 +130,15 @@ def are_titles(unicode: int64, text: Text) -> bool:
 
 
 @helper
-def put_case(unicode: int64, target: int64, code: int64, word: int64) -> int64:
+def put_case(unicode: int64, target: int64, code: int64, word: int64, simple: bool) -> int64:
     """Write the characters of a code point's other case, by its word; their size."""
     if word < SEVERAL:
         return put_character(target, code + word)
     place = unicode + (word & 0xFFFFFFFF)
+    if simple:
+        return put_character(target, get_unaligned(place) & 0x1FFFFF)
     size = int64(0)
-    for k in range(word >> 42):
+    for k in range(1, word >> 42):
         size += put_character(target + size, get_unaligned(place + 4 * k) & 0x1FFFFF)
     return size
 
@@ -157,12 +162,13 @@ def ends_word(unicode: int64, text: Text, position: int64) -> bool:
 
 
 @helper
-def case_at(own: int64, way: int64, position: int64, before: int64) -> int64:
+def case_at(own: int64, way: int64, position: int64, before: int64, simple: bool) -> int64:
     """The case that a character gets, by its properties and those of the one before; 0 for its own."""
     if way == TO_TITLE:
         return int64(TO_LOWER if before & CASED != 0 else TO_TITLE)
     if way == TO_CAPITAL:
-        return int64(TO_TITLE if position == 0 else TO_LOWER)
+        first = int64(TO_UPPER if simple else TO_TITLE)
+        return first if position == 0 else int64(TO_LOWER)
     if way == TO_OTHER:
         return int64(TO_LOWER if own & UPPER != 0 else TO_UPPER if own & LOWER != 0 else 0)
     return way
@@ -176,6 +182,8 @@ def turn_characters(arena: Arena, unicode: int64, text: Text, way: int64) -> tup
     target = allocate_text(arena, 3 * text.size)
     if target == 0:
         return Text(arena, int64(0), True), NO_ROOM
+    simple = way & SIMPLE != 0
+    way &= SIMPLE - 1
     size = int64(0)
     before = int64(0)
     position = int64(0)
@@ -183,11 +191,11 @@ def turn_characters(arena: Arena, unicode: int64, text: Text, way: int64) -> tup
         code = code_at(text.address + position)
         record = record_of(unicode, code, int64(RECORD))
         own = get_unaligned(record)
-        case = case_at(own, way, position, before)
+        case = case_at(own, way, position, before, simple)
         word = get_unaligned(record + case) if case != 0 else int64(0)
-        if case == TO_LOWER and code == _SIGMA and ends_word(unicode, text, position):
-            word -= 1
-        size += put_case(unicode, target + size, code, word)
+        if case == TO_LOWER and code == _SIGMA and not simple:
+            word -= int64(ends_word(unicode, text, position))
+        size += put_case(unicode, target + size, code, word, simple)
         before = own
         position += size_at(text.address + position)
     set_word(arena, end_behind(target + size))

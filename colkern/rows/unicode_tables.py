@@ -16,8 +16,9 @@ from colkern.cache import cache_dir, read_whole, write_whole
 from colkern.kernels import normalization as n
 from colkern.kernels import unicode_data as u
 from colkern.memory import Items
+from colkern.rows.simple_cases import by_character
 
-_VERSION = 1
+_VERSION = 2
 """Another number makes tables that are kept on disk void, such as after a change of `_PROPERTIES`."""
 
 _PROPERTIES: dict[int, Callable[[str], bool]] = {
@@ -110,7 +111,8 @@ def _characters() -> bytes:
         for number, (character, other) in enumerate(zip(known, map(turned, known), strict=True)):
             if character != other:
                 is_one = len(other) == 1
-                word = ord(other) - ord(character) if is_one else sequences.place(other)
+                one = by_character(turned, character)
+                word = ord(other) - ord(character) if is_one else sequences.place(one + other)
                 cases[number, place] = word
     words = np.zeros((0x110000, u.RECORD // 8), np.int64)
     words[:, 0] = _CATEGORIES["Cn"]

@@ -270,17 +270,17 @@ def test_a_function_of_a_row_gives_what_it_gives_in_python(spark: SparkSession) 
 def test_rows_left_to_python_are_told_in_the_log(spark: SparkSession, spark_log: Path) -> None:
     @colkern.spark.udf
     def shouted(text: str) -> str:
-        return text.upper()
+        return text.encode("cp1252").decode("cp1252")
 
-    frame = spark.createDataFrame([("a",), ("ß",), ("\u0149",)], "text string").repartition(1)
-    assert {row[0] for row in frame.select(shouted("text")).collect()} == {"A", "SS", "\u02bcN"}
+    frame = spark.createDataFrame([("a",), ("ß",), ("é",)], "text string").repartition(1)
+    assert {row[0] for row in frame.select(shouted("text")).collect()} == {"a", "ß", "é"}
     deadline = time.monotonic() + 30
     while "shouted: 3 rows" not in (log := spark_log.read_text()):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     (line,) = [line for line in log.splitlines() if "shouted: 3 rows" in line]
     assert "left to Python; " in line
-    assert "str.upper" in line
+    assert "str.encode" in line
 
 
 def test_rows_of_reducers_left_to_python_are_told_in_the_log(
@@ -291,7 +291,7 @@ def test_rows_of_reducers_left_to_python_are_told_in_the_log(
             return 0
 
         def update(state, text: str):
-            return max(state, len(text.upper()))
+            return max(state, len(text.encode("cp1252")))
 
         def merge(left, right):
             return max(left, right)
@@ -299,11 +299,11 @@ def test_rows_of_reducers_left_to_python_are_told_in_the_log(
         def finish(state) -> int:
             return state
 
-    texts = [(1, "a"), (1, "ß"), (1, "\u0149")]
+    texts = [(1, "a"), (1, "ß"), (1, "é")]
     frame = spark.createDataFrame(texts, "key long, text string").repartition(1)
     by_groups = colkern.spark.map_groups(frame, "key", widest)
     beside = colkern.spark.aggregate(frame, "key", widest=(widest, "text"))
-    assert by_groups.collect() == beside.collect() == [(1, 2)]
+    assert by_groups.collect() == beside.collect() == [(1, 1)]
     deadline = time.monotonic() + 30
     while (log := spark_log.read_text()).count("widest: 3 rows") < 2:
         assert time.monotonic() < deadline, log[-2000:]

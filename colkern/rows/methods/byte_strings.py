@@ -122,7 +122,12 @@ METHODS: list[Method] = [
     *(
         row
         for row in map(
-            _row_for_bytes, (row for row in text_methods.METHODS if row.name not in _OTHERS)
+            _row_for_bytes,
+            (
+                row
+                for row in text_methods.METHODS
+                if row.name not in _OTHERS and row.name[:8] != "colkern."
+            ),
         )
         if (row.name, row.signature) not in _KNOWN
     ),

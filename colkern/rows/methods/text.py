@@ -77,21 +77,20 @@ _SEARCH = [
     ),
 ]
 
+_CASES: dict[str, tuple[Body, int, dict[str, int]]] = {
+    "lower": (text_case.lower, unicode_data.TO_LOWER, {}),
+    "upper": (text_case.turned, unicode_data.TO_UPPER, {"first": ord("a"), "either": 0}),
+    "swapcase": (text_case.turned, unicode_data.TO_OTHER, {"first": ord("a"), "either": 0x20}),
+    "capitalize": (text_case.capitalize, unicode_data.TO_CAPITAL, {}),
+}
+
 _CASE = [
-    Method("str.lower", "(str) -> str", Bound(text_case.lower, way=unicode_data.TO_LOWER)),
-    Method("str.casefold", "(str) -> str", Bound(text_case.lower, way=unicode_data.TO_FOLDED)),
     *(
-        Method(
-            f"str.{name}",
-            "(str) -> str",
-            Bound(text_case.turned, first=ord("a"), either=bits, way=way),
-        )
-        for name, bits, way in (
-            ("upper", 0, unicode_data.TO_UPPER),
-            ("swapcase", 0x20, unicode_data.TO_OTHER),
-        )
+        Method(f"{owner}.{name}", "(str) -> str", Bound(body, way=way | simple, **values))
+        for name, (body, way, values) in _CASES.items()
+        for owner, simple in (("str", 0), ("colkern.rows.simple_cases", unicode_data.SIMPLE))
     ),
-    Method("str.capitalize", "(str) -> str", text_case.capitalize),
+    Method("str.casefold", "(str) -> str", Bound(text_case.lower, way=unicode_data.TO_FOLDED)),
     Method("str.title", "(str) -> str", text_case.title),
 ]
 

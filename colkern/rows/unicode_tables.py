@@ -49,13 +49,15 @@ def characters() -> bytes:
 def with_property(mask: int) -> NDArray[np.bool]:
     """Returns for each code point whether it has some properties of the table."""
     words, numbers = _records()
-    return (words[:, 0] & mask != 0)[numbers]
+    has_it: NDArray[np.bool] = np.not_equal(words[:, 0] & mask, 0)
+    return has_it[numbers]
 
 
 def with_cases() -> NDArray[np.bool]:
     """Returns for each code point whether it has another case."""
     words, numbers = _records()
-    return words[:, 1:].any(axis=1)[numbers]
+    has_one: NDArray[np.bool] = np.any(words[:, 1:], axis=1)
+    return has_one[numbers]
 
 
 def _records() -> tuple[Items, Items]:

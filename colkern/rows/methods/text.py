@@ -77,7 +77,7 @@ _SEARCH = [
     ),
 ]
 
-_CASES: dict[str, tuple[Body, int, dict[str, int]]] = {
+_CASES: dict[str, tuple[Body, int, dict[str, Any]]] = {
     "lower": (text_case.lower, unicode_data.TO_LOWER, {}),
     "upper": (text_case.turned, unicode_data.TO_UPPER, {"first": ord("a"), "either": 0}),
     "swapcase": (text_case.turned, unicode_data.TO_OTHER, {"first": ord("a"), "either": 0x20}),

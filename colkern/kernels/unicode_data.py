@@ -75,6 +75,8 @@ _SIGMA = 0x3A3
 @helper
 def record_of(table: int64, code: int64, size: int64) -> int64:
     """The address of a code point's record; `size` is that of records."""
+    # Bytes that are no UTF-8 may stand for larger numbers.
+    code = min(code, int64(0x10FFFF))
     page = get_unaligned(table + PAGES + (code >> 7) * 2) & 0xFFFF
     number = get_unaligned(table + RECORDS + page * 256 + (code & 127) * 2) & 0xFFFF
     return table + get_unaligned(table) + number * size

@@ -147,6 +147,12 @@ def test_all_characters_have_the_cases_and_properties_of_this_python(name: str) 
     assert not compiled.report().left
 
 
+@pytest.mark.parametrize("name", TURNED)
+def test_no_case_takes_more_than_three_times_the_bytes(name: str) -> None:
+    for character in CHARACTERS:
+        assert len(getattr(character, name)().encode()) <= 3 * len(character.encode())
+
+
 @pytest.mark.parametrize("function", [unicodedata.category, unicodedata.combining])
 def test_unicodedata_of_all_characters(function: Callable[[str], Any]) -> None:
     compiled = ck.udf(function)

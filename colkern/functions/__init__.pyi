@@ -136,6 +136,7 @@ from colkern.functions.text import (
     utf8_lpad as utf8_lpad,
     utf8_ltrim as utf8_ltrim,
     utf8_ltrim_whitespace as utf8_ltrim_whitespace,
+    utf8_normalize as utf8_normalize,
     utf8_replace_slice as utf8_replace_slice,
     utf8_reverse as utf8_reverse,
     utf8_rpad as utf8_rpad,

@@ -6,6 +6,7 @@ Results have the type of the strings; dictionaries and runs stay encoded.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
@@ -154,6 +155,22 @@ def utf8_replace_slice(strings: str, start: int, stop: int, replacement: str) ->
     first = start if start >= 0 else max(start + size, 0)
     last = stop if stop >= 0 else stop + size
     return strings[:first] + replacement + strings[max(first, last) :]
+
+
+@lru_cache(maxsize=4)
+def _normalizes(form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> Callable[..., object]:
+    def utf8_normalize(strings: str) -> str:
+        return unicodedata.normalize(form, strings)
+
+    return utf8_normalize
+
+
+@element_wise("Text")
+def utf8_normalize(strings: Array, form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> Array:
+    """Each string in a normal form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"."""
+    if form not in ("NFC", "NFD", "NFKC", "NFKD"):
+        raise ValueError(f"form: expected NFC, NFD, NFKC or NFKD, got {form!r}")
+    return over_rows(_normalizes(form), [strings], same, STRINGS)
 
 
 @row_function("Text", same, STRINGS)

@@ -134,6 +134,7 @@ PEERS = {
     "utf8_lpad": ("str.pad_start", "str.rjust"),
     "utf8_ltrim": ("str.strip_chars_start", "str.lstrip"),
     "utf8_ltrim_whitespace": ("str.strip_chars_start", "str.lstrip"),
+    "utf8_normalize": ("str.normalize", ""),
     "utf8_replace_slice": ("", "str.slice_replace"),
     "utf8_reverse": ("str.reverse", ""),
     "utf8_rpad": ("str.pad_end", "str.ljust"),

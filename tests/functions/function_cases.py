@@ -142,6 +142,7 @@ def text_cases() -> list[Case]:
         case("binary_slice", TEXT.cast(pa.binary()), -1, 0, -2),
         case("utf8_slice_codeunits", TEXT, 1),
         case("utf8_slice_codeunits", TEXT, 1, -1, 2),
+        *(case("utf8_normalize", TEXT, form) for form in ("NFC", "NFD", "NFKC", "NFKD")),
         case("utf8_replace_slice", TEXT, 1, 3, "__"),
         case("utf8_replace_slice", TEXT, 3, 1, "__"),
         case("utf8_replace_slice", TEXT, 1, -1, "__"),

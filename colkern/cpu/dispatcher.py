@@ -21,6 +21,9 @@ from colkern.forks import hold_over_forks
 hold_over_forks(global_compiler_lock, ffi.lib._lock)
 
 
+_LOCK: Any = getattr(ffi.lib, "_lock", None)
+
+
 class CachedDispatcher(CPUDispatcher):
     """A dispatcher over a `ContentCache`.
 
@@ -40,14 +43,17 @@ class CachedDispatcher(CPUDispatcher):
         with global_compiler_lock:
             # Without garbage collection, which would often scan the many objects that compiling makes,
             # and without the listeners that Numba calls at each call of LLVM: there is one to measure
-            # time for each function that is being compiled.
-            was_on, lock = gc.isenabled(), ffi.lib._lock
-            listeners, lock._cblist = lock._cblist, []
+            # time for each function that is being compiled. Other versions may have none.
+            was_on, lock = gc.isenabled(), _LOCK
+            listeners = getattr(lock, "_cblist", None)
             gc.disable()
+            if listeners is not None:
+                lock._cblist = []
             try:
                 return super().compile(sig)
             finally:
-                lock._cblist = listeners
+                if listeners is not None:
+                    lock._cblist = listeners + lock._cblist
                 if was_on:
                     gc.enable()
 

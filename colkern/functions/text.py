@@ -158,7 +158,7 @@ def utf8_replace_slice(strings: str, start: int, stop: int, replacement: str) ->
 
 
 @lru_cache(maxsize=4)
-def _normalizes(form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> Callable[..., object]:
+def _normalizes(form: Any) -> Callable[..., object]:
     def utf8_normalize(strings: str) -> str:
         return unicodedata.normalize(form, strings)
 
@@ -166,7 +166,7 @@ def _normalizes(form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> Callable[..., ob
 
 
 @element_wise("Text")
-def utf8_normalize(strings: Array, form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> Array:
+def utf8_normalize(strings: Array, form: str) -> Array:
     """Each string in a normal form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"."""
     if form not in ("NFC", "NFD", "NFKC", "NFKD"):
         raise ValueError(f"form: expected NFC, NFD, NFKC or NFKD, got {form!r}")

@@ -6,12 +6,12 @@ import functools
 import sys
 import types
 from array import array
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
-from operator import eq, is_, methodcaller
+from operator import eq, is_
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,9 @@ class Meanings:
                 for read, are_same in _readers(owner):
                     if not isinstance(owner, tuple | frozenset):
                         self._owners.setdefault((read, are_same), {})[id(owner)] = owner
-                    if are_same is _are_same and not _is_of_library(part):
+                    # Keys never change.
+                    is_led_to = are_same is _are_same and read is not _keys
+                    if is_led_to and not _is_of_library(part):
                         items = read([owner])
                         room -= len(items)
                         waiting += items
@@ -159,9 +161,12 @@ def _readers(owner: Any) -> list[tuple[_Reader, _Comparison]]:
         return [(_lengths, eq)]
     if isinstance(owner, array | bytearray):
         return [(_bytes, eq)]
+    if isinstance(owner, dict) and not isinstance(owner, OrderedDict):
+        # Only a text equals a text; to compare keys by `==` takes a third of the time.
+        are_texts = all(type(key) is str for key in dict.keys(owner))
+        return [(_keys, eq if are_texts else _are_same), (_values, _are_same)]
     if isinstance(owner, Mapping):
-        # To compare keys by `==`, which includes their order, takes a third of the time.
-        return [(_keys, eq), (_values, _are_same)]
+        return [(_entries, _are_same)]
     return [(_lengths, eq), (_items, _are_same)]
 
 
@@ -174,11 +179,20 @@ def _items(owners: Iterable[Any]) -> list[Any]:
 
 
 def _keys(owners: Iterable[Any]) -> list[Any]:
-    return [*map(len, owners), *chain.from_iterable(owners)]
+    return [*map(dict.__len__, owners), *chain.from_iterable(map(dict.keys, owners))]
 
 
 def _values(owners: Iterable[Any]) -> list[Any]:
-    return list(chain.from_iterable(map(methodcaller("values"), owners)))
+    # Not by a method that a subclass may have instead.
+    return list(chain.from_iterable(map(dict.values, owners)))
+
+
+def _entries(owners: Iterable[Any]) -> list[Any]:
+    # An ordered dictionary has an order of its own.
+    return [
+        [*OrderedDict.items(owner)] if isinstance(owner, OrderedDict) else dict(owner)
+        for owner in owners
+    ]
 
 
 def _bytes(owners: Iterable[Any]) -> list[Any]:
@@ -204,14 +218,31 @@ def _fields_in_slots(value: Any) -> list[Any]:
 
 
 def _are_same(content: list[Any], before: list[Any]) -> bool:
-    """Whether items are the same objects, or plain values that no function can tell apart."""
+    """Whether items are the same objects, or others that no function can tell apart."""
     if len(content) != len(before):
         return False
-    return all(map(is_, content, before)) or all(
-        one is other
-        or (type(one) is type(other) and type(one) in _PLAIN and repr(one) == repr(other))
-        for one, other in zip(content, before, strict=True)
-    )
+    if all(map(is_, content, before)):
+        return True
+    if not all(map(_is_same, content, before)):
+        return False
+    # Next time, it is the same object. Of another container, the changes would not be seen.
+    before[:] = [
+        one if type(one) in _PLAIN else other for one, other in zip(content, before, strict=True)
+    ]
+    return True
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    kind = type(one)
+    if one is other or kind is not type(other):
+        return one is other
+    if kind in _PLAIN:
+        return repr(one) == repr(other)
+    if kind is dict:
+        return _is_same([*one], [*other]) and _is_same([*one.values()], [*other.values()])
+    if kind not in (list, tuple) or len(one) != len(other):
+        return False
+    return all(map(_is_same, one, other))
 
 
 def _content(cell: types.CellType) -> Any:

@@ -320,15 +320,23 @@ def _translated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> V
     return translated(emitter, owner, table.constant if table.is_constant else None)
 
 
+def _is_table(table: dict[Any, Any]) -> bool:
+    """Whether a dictionary has code points, and a text, a code point or None for each."""
+    return all(isinstance(key, int) for key in table) and all(
+        value is None or isinstance(value, int | str) for value in table.values()
+    )
+
+
 def translated(emitter: Emitter, text: Value, table: Any) -> Value:
     """`text.translate(table)` by a constant table."""
     if isinstance(table, str | list | tuple):
         table = dict(enumerate(table))
-    if not isinstance(table, dict) or not all(isinstance(key, int) for key in table):
+    is_plain = isinstance(table, dict) and type(table).__getitem__ is dict.__getitem__
+    if not is_plain or hasattr(table, "__missing__") or not _is_table(table):
         return emitter.left(k.TEXT, "str.translate() of a table that depends on the row")
     try:
         texts = {
-            code: chr(to) if isinstance(to, int) else to or ""
+            code: chr(to) if isinstance(to, int) else "" if to is None else to
             for code, to in ({code: code for code in range(128)} | table).items()
         }
         "".join(texts.values()).encode()

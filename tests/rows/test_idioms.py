@@ -774,6 +774,16 @@ def key_of(table: dict[int, int]) -> Callable[[int], int]:
     return lambda key: table.get(key, 0)
 
 
+class Marked(dict[int, str]):
+    """A table that has a text for each character."""
+
+    def __missing__(self, key: int) -> str:
+        return "?"
+
+
+ANY = Marked({97: "b"})
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -783,6 +793,9 @@ def key_of(table: dict[int, int]) -> Callable[[int], int]:
         lambda s: s.translate([*map(str, range(128))]),
         lambda s: s.translate({ord("ü"): "ue", ord("a"): "ä", ord("日"): None, 0x1F600: 33}),
         lambda s: s.translate({97: 0x110000}),
+        lambda s: s.translate({97: b"x"}),
+        lambda s: s.translate({97: 0.0}),
+        lambda s: s.translate(ANY),
         lambda s: s.encode("ascii", "ignore").decode() + s.encode("ascii", errors="replace").hex(),
         lambda s: s in None,  # type: ignore[operator]
     ],

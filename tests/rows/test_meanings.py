@@ -6,13 +6,13 @@ import functools
 import sys
 from argparse import Namespace
 from array import array
-from collections import ChainMap, UserDict, deque
+from collections import ChainMap, OrderedDict, UserDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from threading import Event
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,12 +130,68 @@ def test_an_equal_value_that_prints_otherwise_is_another(first: Any, second: Any
         assert compiled(ck.array(["k"])).to_pylist() == [str(value)]
 
 
-def test_the_order_of_a_dictionary_is_seen() -> None:
-    table = {"a": 1, "b": 2}
+class Named(dict[str, Any]):
+    """A dictionary whose entries are its attributes, too, and whose methods they may hide."""
+
+    def __init__(self, **entries: Any) -> None:
+        super().__init__(entries)
+        self.__dict__ = self
+
+
+class Public(dict[str, int]):
+    """A dictionary that does not show all of its values."""
+
+    def values(self) -> Any:
+        return [value for key, value in self.items() if key[0] != "_"]
+
+
+def test_the_methods_of_a_dictionary_may_be_others() -> None:
+    for table in (
+        Named(n=1, values=[1]),
+        Public(n=1, _m=2),
+        MappingProxyType(Named(n=1, values=2)),
+    ):
+        compiled = ck.udf(lambda n, table=table: table["n"] + n)
+        assert compiled(ck.array([3])).to_pylist() == [4]
+    table = Public(_n=1)
+    compiled = ck.udf(lambda n: table["_n"] + n)
+    for value in (1, 7):
+        table["_n"] = value
+        assert compiled(ck.array([3])).to_pylist() == [value + 3]
+
+
+def test_a_key_that_changes_to_an_equal_one_is_seen() -> None:
+    table: dict[Any, str] = {1: "a"}
+    compiled = ck.udf(lambda n: str(n) + "".join([str(key) for key in table]))
+    for key in (1, True):
+        table.clear()
+        table[key] = "a"
+        assert compiled(ck.array([3])).to_pylist() == [f"3{key}"]
+
+
+def test_an_equal_container_instead_changes_nothing_until_it_changes() -> None:
+    table: dict[str, Any] = {"pair": (1, [2])}
+    compiled = ck.udf(lambda n: table["pair"][0] + table["pair"][1][0] + n)
+    assert compiled(ck.array([3])).to_pylist() == [6]
+    source = compiled.source()
+    for _ in range(2):
+        table["pair"] = (1, [2])
+        assert compiled(ck.array([3])).to_pylist() == [6]
+    assert compiled.source() == source
+    table["pair"][1][0] = 5
+    assert compiled(ck.array([3])).to_pylist() == [9]
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_the_order_of_a_dictionary_is_seen(kind: type[dict[str, int]]) -> None:
+    table = kind({"a": 1, "b": 2})
     compiled = ck.udf(lambda s: s + "".join(table))
     for _ in range(2):
         assert compiled(ck.array(["x"])).to_pylist() == ["x" + "".join(table)]
-        table["a"] = table.pop("a")
+        if isinstance(table, OrderedDict):
+            table.move_to_end("a")
+        else:
+            table["a"] = table.pop("a")
 
 
 def test_all_items_of_a_large_table_are_seen() -> None:

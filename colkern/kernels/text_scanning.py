@@ -1,8 +1,6 @@
 """Runs of characters in texts: what generated matchers of regular expressions call.
 
-Places are bytes of a text, from 0. Of a set of characters, `low` and `high` have a bit for each ASCII
-character, `yes` and `no` one for each first byte of others, from 192 on: whether all characters that begin
-with it are in the set, or none. If neither, `is_in` tells by the other words of the set.
+Places are bytes of a text, from 0.
 
 What is known when a matcher is generated comes as one named tuple: a call is then quick to compile, and
 serves all such tuples, where Numba would compile a helper anew for each literal number.
@@ -35,17 +33,16 @@ TOO_FEW = -2
 """Stands for a place: there are too few characters, or another byte than the one that must follow."""
 
 
-class Run(NamedTuple):
-    """Characters of a set.
+class Set(NamedTuple):
+    """A set of characters.
 
     Args:
-        low, …, range_6: The set.
-        ranges: The ASCII characters of the set, or some of them, as up to four ranges: of each, the first
-            character and how many they are. If 0, they are looked at one by one.
-        least: How many there must be.
-        most: How many there may be.
-        behind: How many bytes behind a place they begin.
-        following: The byte that must follow; -1 for any.
+        low, high: A bit for each ASCII character.
+        yes, no: A bit for each first byte of others, from 192 on: whether all characters that begin with it
+            are in the set, or none. If neither, `is_in` tells by the other numbers.
+        mask: Properties of which a character has some. With `negated`, it has none; 2 stands for a set that
+            only Python knows.
+        range_1: The first character of a range for which the reverse is true, and the last in high bits.
     """
 
     low: int64
@@ -60,6 +57,22 @@ class Run(NamedTuple):
     range_4: int64
     range_5: int64
     range_6: int64
+
+
+class Run(NamedTuple):
+    """Characters of a set.
+
+    Args:
+        members: The set.
+        ranges: The ASCII characters of the set, or some of them, as up to four ranges: of each, the first
+            character and how many they are. If 0, they are looked at one by one.
+        least: How many there must be.
+        most: How many there may be.
+        behind: How many bytes behind a place they begin.
+        following: The byte that must follow; -1 for any.
+    """
+
+    members: Set
     ranges: int64
     least: int64
     most: int64
@@ -71,7 +84,7 @@ class LongRun(NamedTuple):
     """Any number of characters of a set of nearly all ASCII characters.
 
     Args:
-        low, …, range_6: The set.
+        members: The set.
         bytes: How many bytes it may lack, up to two.
         first, second: These, eight times each.
         bound: A byte below which it may lack others, eight times. If 0, all characters that are not ASCII
@@ -80,18 +93,7 @@ class LongRun(NamedTuple):
         behind, following: As in `Run`.
     """
 
-    low: int64
-    high: int64
-    yes: int64
-    no: int64
-    mask: int64
-    negated: int64
-    range_1: int64
-    range_2: int64
-    range_3: int64
-    range_4: int64
-    range_5: int64
-    range_6: int64
+    members: Set
     bytes: int64
     first: int64
     second: int64
@@ -149,12 +151,8 @@ def members_at(address: int64, ranges: int64) -> int64:
 
 @apart
 @helper
-def is_in(unicode: int64, address: int64, of: Run | LongRun) -> int64:
-    """Whether a character is in a set, if its first byte does not tell: 1, 0 or `UNKNOWN`.
-
-    It is if it has some of the properties of `mask`, or has none with `negated`; for characters in the
-    ranges, the reverse is true.
-    """
+def is_in(unicode: int64, address: int64, of: Set) -> int64:
+    """Whether a character is in a set, if its first byte does not tell: 1, 0 or `UNKNOWN`."""
     if of.negated > 1:
         return int64(UNKNOWN)
     code = code_at(address)
@@ -175,10 +173,10 @@ def is_between(code: int64, ends: int64) -> int64:
 @helper
 def skip_run(unicode: int64, text: Text, place: int64, of: Run) -> int64:
     """The end of a run of characters; `TOO_FEW`; or `UNKNOWN`."""
-    low = of.low
-    high = of.high
-    yes = of.yes
-    no = of.no
+    low = of.members.low
+    high = of.members.high
+    yes = of.members.yes
+    no = of.members.no
     following = of.following
     place += text.address + of.behind
     end = text.address + text.size
@@ -202,7 +200,7 @@ def skip_run(unicode: int64, text: Text, place: int64, of: Run) -> int64:
         elif (no >> (byte & 63)) & 1 != 0:
             break
         else:
-            known = is_in(unicode, place, of)
+            known = is_in(unicode, place, of.members)
             if known < 0:
                 return int64(UNKNOWN)
             if known == 0:
@@ -218,10 +216,10 @@ def skip_run(unicode: int64, text: Text, place: int64, of: Run) -> int64:
 @helper
 def skip_most(unicode: int64, text: Text, place: int64, of: LongRun) -> int64:
     """The end of a long run; `TOO_FEW`; or `UNKNOWN`."""
-    low = of.low
-    high = of.high
-    yes = of.yes
-    no = of.no
+    low = of.members.low
+    high = of.members.high
+    yes = of.members.yes
+    no = of.members.no
     first = of.first
     second = of.second
     following = of.following
@@ -251,7 +249,7 @@ def skip_most(unicode: int64, text: Text, place: int64, of: LongRun) -> int64:
             if (yes >> (byte & 63)) & 1 == 0:
                 if (no >> (byte & 63)) & 1 != 0:
                     break
-                known = is_in(unicode, place, of)
+                known = is_in(unicode, place, of.members)
                 if known < 0:
                     return int64(UNKNOWN)
                 if known == 0:
@@ -322,9 +320,9 @@ def find_opening(text: Text, place: int64, of: Run) -> int64:
     while place < end:
         byte = get_byte(place)
         if byte < 128:
-            if ((of.low if byte < 64 else of.high) >> (byte & 63)) & 1 != 0:
+            if ((of.members.low if byte < 64 else of.members.high) >> (byte & 63)) & 1 != 0:
                 break
-        elif byte >= 192 and (of.no >> (byte & 63)) & 1 == 0:
+        elif byte >= 192 and (of.members.no >> (byte & 63)) & 1 == 0:
             break
         place += 1
     return place - text.address

@@ -168,11 +168,12 @@ class _Writer:
         """Returns the name of a named tuple that begins with a set."""
         if characters.uses_properties:
             self.unicode = "unicode"
-        return self.constant(kind, *characters.words, *words)
+        members = text_scanning.Set(*map(signed, characters.words))
+        return self.constant(kind, members, *map(signed, words))
 
-    def constant(self, kind: str, *words: int) -> str:
+    def constant(self, kind: str, *words: object) -> str:
         """Returns the name of a named tuple; Numba compiles a helper again for each plain tuple."""
-        value: object = _SCANNING[kind](*map(signed, words))
+        value: object = _SCANNING[kind](*words)
         return self.constants.setdefault(value, f"{kind}_{len(self.constants)}")
 
     # The function.
@@ -232,7 +233,7 @@ class _Writer:
         """Go to the next character of a set."""
         members = characters.members()
         if len(members) == 1 and not characters.leads:
-            byte = self.constant("Byte", members[0] * ONES)
+            byte = self.constant("Byte", signed(members[0] * ONES))
             self.write(f"s = find_byte(text, s + 1, {byte})")
         else:
             run = self.set("Run", characters, 0, 0, 0, 0, -1)
@@ -314,7 +315,7 @@ class _Writer:
     def literal(self, data: bytes, at: _Spot, fail: _Fail) -> _Spot:
         """Match bytes."""
         for k in range(0, len(data), 8):
-            piece = self.constant("Piece", *piece_of(data[k : k + 8], at.more + k))
+            piece = self.constant("Piece", *map(signed, piece_of(data[k : k + 8], at.more + k)))
             self.when(f"not has(text, {at.name}, {piece})", fail)
         return at.behind(len(data))
 

@@ -88,7 +88,6 @@ class Characters:
         ways = [
             (mask, negated, *ranges)
             for mask, kind in _classes()
-            if unsure or not mask
             for negated, of in enumerate((kind, ~kind))
             if len(ranges := _ranges((self.bits ^ of.bits) & unsure)) <= _MOST_RANGES
         ]

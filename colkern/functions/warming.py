@@ -27,7 +27,7 @@ TYPES: dict[str, tuple[s.DataType, ...]] = {
 _VALUES = {"int": 1, "float": 1.0, "str": "a", "Any": 1, "IntegersOrNumber": 1}
 """Annotation of an option → a value for it."""
 
-_COMPILED_IN = {"format", "timezone"}
+_COMPILED_IN = {"form", "format", "timezone"}
 
 
 def options_of(name: str, function: Callable[..., object]) -> list[Any] | None:

@@ -56,6 +56,13 @@ def test_without_a_directory(
     assert "set COLKERN_CACHE_DIR" in capsys.readouterr().err
 
 
+def test_what_is_compiled_in_must_be_known_first() -> None:
+    functions = row_functions.all_functions()
+    assert warming.options_of("utf8_upper", functions["utf8_upper"].called) == []
+    for name in ("strptime", "match_substring_regex", "utf8_normalize"):
+        assert warming.options_of(name, functions[name].called) is None
+
+
 def test_jobs_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["warm", "--jobs", "0"]) == 2
     assert "--jobs" in capsys.readouterr().err

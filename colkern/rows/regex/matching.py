@@ -168,7 +168,7 @@ class _Writer:
         """Returns the name of a named tuple that begins with a set."""
         if characters.uses_properties:
             self.unicode = "unicode"
-        members = text_scanning.Set(*map(signed, characters.words))
+        members = _SCANNING["Set"](*map(signed, characters.words))
         return self.constant(kind, members, *map(signed, words))
 
     def constant(self, kind: str, *words: object) -> str:

@@ -1,7 +1,7 @@
 """`int(s)` and `float(s)` of text, with Python's grammar.
 
 Text that is not ASCII is left to Python where it is not understood: there are other digits and other white
-space. So are numbers of too many digits, and floats whose exponent is far from 0.
+space. So are integers of too many digits, and most floats whose exponent is far from 0.
 """
 
 from __future__ import annotations
@@ -202,7 +202,9 @@ def decimal_float(value: int64, exponent: int64) -> tuple[float64, Code]:
         return decimal_quotient(value, -exponent), DONE
     if 0 <= exponent <= 27:
         return decimal_product(value, exponent), DONE
-    return float64(0.0), LEFT
+    if exponent > 308:
+        return float64(math.inf), DONE
+    return float64(0.0), (DONE if exponent < -342 else LEFT)
 
 
 @helper
@@ -221,41 +223,50 @@ def parse_float_word(text: Text, k: int64, end: int64) -> tuple[float64, Code]:
 
 
 @helper
+def is_digit(place: int64) -> Truth:
+    """Whether a byte is a digit of ASCII."""
+    return 48 <= get_byte(place) <= 57
+
+
+@helper
 def parse_float(text: Text) -> tuple[float64, Code]:
-    """`float(text)`; numbers with underscores are left to Python."""
+    """`float(text)`."""
     k, end = without_space(text)
     k, negative = behind_sign(k, end)
     value = int64(0)
     exponent = int64(0)
     seen = False
+    more = False
     point = int64(0)
     byte = int64(0)
     while k < end:
         byte = get_byte(k)
         if 48 <= byte <= 57:
-            if value > 115292150460684694:
-                return float64(0.0), LEFT
-            value = value * 10 + (byte - 48)
-            exponent = exponent - point
+            if value <= 115292150460684694:
+                value = value * 10 + (byte - 48)
+                exponent = exponent - point
+            else:
+                more |= byte != 48
+                exponent = exponent + 1 - point
             seen = True
         elif byte == 46 and point == 0:
             point = int64(1)
-        else:
+        elif byte != 95 or not seen or not is_digit(k - 1) or k + 1 == end or not is_digit(k + 1):
             break
         k = k + 1
     if not seen:
         result, code = parse_float_word(text, k, end)
         return (-result if negative else result), code
     if k < end:
-        if byte == 95:
-            return float64(0.0), LEFT
         power, code = parse_integer(Text(k + 1, end - k - 1, text.ascii))
         first = get_byte(k + 1) if k + 1 < end else int64(0)
-        if byte | 32 != 101 or code != DONE or first <= 32:
-            # Python may take the exponent: underscores in it, or too many digits.
-            return float64(0.0), (LEFT if byte | 32 == 101 else refused(text))
-        if power > 1000 or power < -1000:
+        if byte | 32 != 101 or code > LEFT or first <= 32:
+            return float64(0.0), refused(text)
+        if code != DONE or power > 1000000 or power < -1000000:
             return float64(0.0), LEFT
         exponent = exponent + power
     result, code = decimal_float(value, exponent)
+    # With other digits, the number is between this one and the next.
+    if more and decimal_float(value + 1, exponent)[0] != result:
+        code = LEFT
     return (-result if negative else result), code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import hexdigits
 from typing import Any
 from urllib import parse
 from urllib.parse import (  # type: ignore[attr-defined]
@@ -74,6 +75,20 @@ _STRIPPED: str = getattr(parse, "_WHATWG_C0_CONTROL_OR_SPACE", "")
 """What Python strips from the start of an address; early versions strip nothing."""
 
 
+def _has_address(netloc: str) -> bool:
+    """Whether a host is an IPv6 address in brackets that every version of Python takes."""
+    address, _, port = netloc.rpartition("@")[2].partition("]")
+    halves = [half.split(":") if half else [] for half in address[1:].split("::")]
+    groups = [group for half in halves for group in half]
+    return (
+        netloc.count("[") == netloc.count("]") == 1
+        and address.startswith("[")
+        and (port == "" or port[0] == ":")
+        and (len(groups) == 8 if len(halves) == 1 else len(halves) == 2 and len(groups) < 8)
+        and all(0 < len(group) < 5 and not group.strip(hexdigits) for group in groups)
+    )
+
+
 def urlsplit(url: str, scheme: str = "", allow_fragments: bool = True) -> SplitResult:
     """`urllib.parse.urlsplit` of usual addresses."""
     if scheme.strip(scheme_chars) or not allow_fragments:
@@ -92,7 +107,7 @@ def urlsplit(url: str, scheme: str = "", allow_fragments: bool = True) -> SplitR
                 stop = min(stop, position)
         netloc = url[2:stop]
         url = url[stop:]
-        if not netloc.isascii() or "[" in netloc or "]" in netloc:
+        if not netloc.isascii() or (("[" in netloc or "]" in netloc) and not _has_address(netloc)):
             raise Uncovered
     url, _, fragment = url.partition("#")
     path, _, query = url.partition("?")

@@ -365,7 +365,26 @@ def first_value(text: str) -> str:
 @pytest.mark.parametrize(
     ("function", "rows"),
     [
-        (host, ["http://[::1]:80/a", "http://a.b/c", "http://[::1"]),
+        (
+            host,
+            [
+                "http://[::1]:80/a",
+                "http://a.b/c",
+                *(
+                    "http://[::1",
+                    "http://x[::1]",
+                    "http://[::1]x",
+                    "http://[1::2::3]",
+                    "http://[:::]",
+                ),
+                *(
+                    "http://[1:2:3:4:5:6:7]",
+                    "http://[1:2:3:4:5:6:7:8:9]",
+                    "http://[12345::]",
+                    "//[g::]",
+                ),
+            ],
+        ),
         (first_value, ["a=%C3%A9", "a=%FF&b", "b"]),
     ],
 )
@@ -383,12 +402,14 @@ def test_an_address_that_is_split_lacks_no_part() -> None:
         "//h",
         "x",
         "\x1f http://a\tb/c ",
-        "HTTP://[::1]:1/",
+        "HTTP://u@[2001:db8::1]:1/",
+        "http://[1:2:3:4:5:6:7:8]",
+        "http://[::ffff:1.2.3.4]/",
     ]
     compiled = ck.udf(host)
     got = compiled(ck.array(urls)).to_pylist()
     assert [tuple(row.values()) for row in got] == [host(url) for url in urls]
-    assert sum(compiled.report().left.values()) == 1  # the address with brackets
+    assert sum(compiled.report().left.values()) == 1  # the address with another one in it
 
 
 @pytest.mark.parametrize("options", [{}, {"ensure_ascii": False, "separators": (",", ":")}])

@@ -423,6 +423,42 @@ def test_numbers_that_any_text_spells(text: str) -> None:
         assert given is LEFT or same(given, wanted)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1_0.0_5",
+        "1e2_0",
+        "1__0",
+        "1_",
+        "1_.5",
+        "1._5",
+        "_1",
+        "1_e5",
+        "2.5e",
+        "2.5em",
+        "1e+",
+        "1e9_",
+        ".",
+        "._1",
+        "-",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "0e999",
+        "12345678901234567890",
+        "3.14159265358979323846",
+        "1152921504606846976.5",
+        "0.0001234567890123456789",
+    ],
+)
+def test_floats_that_are_not_left(text: str) -> None:
+    try:
+        wanted: Any = float(text)
+    except ValueError:
+        wanted = ValueError
+    assert same(run(number_parsing.parse_float, text), wanted)
+
+
 def test_floats_are_read_exactly() -> None:
     call = numba.njit(
         function_of_text(

@@ -68,6 +68,8 @@ _OF_NUMBERS = {k.INT: (int, np.int64), k.BOOL: (bool, np.bool), k.FLOAT: (float,
 
 
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
+    if kind == k.NEVER:
+        return False
     if not emitter.program.has_numpy or kind not in _OF_NUMBERS:
         return issubclass(class_of(emitter, kind), classes)
     python, numpy = (issubclass(each, classes) for each in _OF_NUMBERS[kind])
@@ -98,7 +100,7 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     if isinstance(kind, k.Uneven):
         return dict
     if isinstance(kind, k.Compound | k.Member):
-        return kind.form
+        return k.python_class(kind.form)
     if isinstance(kind, k.Container) and kind.default == "either":
         emitter.refuse("the type of a value that is a range or a list has no compiled form")
     if isinstance(kind, k.Container):

@@ -30,7 +30,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.functions import applied
+from colkern.rows.functions import applied, special
 from colkern.rows.iteration import (
     MADE_AHEAD,
     VIEWS,
@@ -692,6 +692,8 @@ def as_bytes(emitter: Emitter, node: ast.Call) -> Value:
         value = needed(emitter, items_)
         if value.kind == k.BYTES:
             return value
+        if (result := special(emitter, "__bytes__", value)) is not None:
+            return result
         list_ = _in_list(emitter, items_, value)
     return list_ if list_.kind == k.NEVER else call(emitter, "bytes", [list_])
 

@@ -484,6 +484,8 @@ def fitting(
 def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> None:
     """`container[place] = value`."""
     kind = container.kind
+    if rows.functions.special(emitter, "__setitem__", container, place, value) is not None:
+        return
     if k.is_row(kind):
         emitter.refuse(
             "a dictionary with constant keys does not change; make one: {**row, 'key': …}"
@@ -502,16 +504,20 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
 def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) -> None:
     """`container[i:j] = value`."""
     kind = container.kind
-    if not isinstance(kind, Container) or kind.name != "list" or kind.most:
-        emitter.refuse("an assignment to such a slice has no compiled form")
     parts = (cut.lower, cut.upper, *([cut.step] if cut.step else []))
     bounds = [expression(emitter, part) if part else NONE for part in parts]
+    if rows.functions.special(emitter, "_set_slice_", container, *bounds, value) is not None:
+        return
+    if not isinstance(kind, Container) or kind.name != "list" or kind.most:
+        emitter.refuse("an assignment to such a slice has no compiled form")
     replace_them = replace_items if cut.step else replace_slice
     rows.functions.users_function(emitter, replace_them, [container, *bounds, value])
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
     """`del container[place]`; a `Counter` may lack the key."""
+    if rows.functions.special(emitter, "__delitem__", container, place) is not None:
+        return
     is_counter = getattr(container.kind, "default", "") == "count"
     others = [constant(0)] if is_counter else []
     call(emitter, f"{container.kind.name}.pop", [container, place, *others])

@@ -55,6 +55,8 @@ def sha_256(data: bytes, constants: bytes) -> bytes:
 class Hash(ABC):
     """An object of `hashlib`."""
 
+    _python_class_ = type(hashlib.md5(usedforsecurity=False))
+
     def __init__(self, string: bytes = b"", *, usedforsecurity: bool = True) -> None:
         self.data = string
 

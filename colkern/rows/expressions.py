@@ -630,6 +630,8 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
                 return tuple_of_values(value.items[cut])
         # A bound that is None is no bound.
         bounds = [emitter.plain(bound, row_values.LEFT) for bound in bounds]
+        if (result := rows.functions.special(emitter, "_slice_", value, *bounds)) is not None:
+            return result
         name, limits = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
         return call(emitter, name, [rows.containers.readable(emitter, value), *limits])
     is_dict = value.kind.name == "dict" or isinstance(value.constant, dict)

@@ -362,6 +362,7 @@ def special_of_either(
 
 
 _RESULTS = {
+    "__bytes__": k.BYTES,
     "__bool__": k.BOOL,
     "__float__": k.FLOAT,
     "__int__": k.INT,

@@ -44,6 +44,7 @@ _IN_PLACE = tuple(method.replace("__", "__i", 1) for method in k.OPERATOR_METHOD
 
 _CALLED = (
     *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__", "__iter__"),
+    *("__bytes__", "__delitem__", "__setitem__"),
     *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *_OPERATORS),
     *(*_IN_PLACE, *METHODS, "__ne__", "__class_getitem__", "__init_subclass__"),
 )

@@ -206,7 +206,7 @@ class Record(Compound):
     """An instance of a data class: its parts are attributes, and cannot be indexed."""
 
     def __str__(self) -> str:
-        return self.form.__name__
+        return python_class(self.form).__name__
 
 
 class Several(Parted):
@@ -752,6 +752,12 @@ def form_of(kind: Kind) -> Any:
     if isinstance(kind, Container):
         return _CONTAINERS.get(kind.name)
     return _FORMS.get(kind) or getattr(kind, "form", None)
+
+
+def python_class(form: type) -> type:
+    """Returns the class that Python has where this one is compiled: a library's, if it stands for one."""
+    own: type = getattr(form, "_python_class_", form)
+    return own
 
 
 def type_name(kind: Kind) -> str:

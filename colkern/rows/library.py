@@ -32,6 +32,7 @@ from typing import Any, NewType
 import numpy as np
 
 from colkern.rows import number_library, text_library, url_library
+from colkern.rows.byte_arrays import ByteArray
 from colkern.rows.digests import Md5, Sha1, Sha256
 from colkern.rows.text_library import Uncovered
 
@@ -708,6 +709,7 @@ REPLACED: dict[str, Any] = {
     **_named("binascii", hexlify, unhexlify),
     **_in_python(bisect, "bisect", "bisect_left", "bisect_right"),
     **_in_python(bisect, "insort", "insort_left", "insort_right"),
+    "builtins.bytearray": ByteArray,
     **_named("calendar", timegm),
     "bytes.fromhex": from_hex,
     "bytes.hex": as_hex,

@@ -21,6 +21,7 @@ from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import (
     NOT_NUMPYS,
+    as_tuple,
     call,
     has,
     invoked,
@@ -28,7 +29,14 @@ from colkern.rows.calls import (
     replaced,
     require_changeable,
 )
-from colkern.rows.comprehensions import as_list, gives_dict, items, items_in_turn, joined_in_turn
+from colkern.rows.comprehensions import (
+    as_list,
+    gives_dict,
+    items,
+    items_in_turn,
+    joined_in_turn,
+    listed,
+)
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
     COMBINED,
@@ -40,6 +48,7 @@ from colkern.rows.containers import (
     item,
     most_common,
     new_container,
+    readable,
     set_item,
     table_of,
     unpacked,
@@ -170,6 +179,10 @@ def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
         return enums.method(emitter, owner, name, *arguments_of(emitter, node))
     if isinstance(owner.kind, Match):
         return method_of_match(emitter, owner, name, *arguments_of(emitter, node))
+    is_of_tuple = name in ("count", "index") and isinstance(owner.kind, k.Tuple)
+    if is_of_tuple and getattr(k.form_of(owner.kind), name, None) is vars(tuple)[name]:
+        read = readable(emitter, owner) if owner.is_constant else listed(emitter, node, owner)
+        return method(emitter, node, as_tuple(read), name)
     if isinstance(owner.kind, k.Compound):
         return method_of_row(emitter, node, owner, name)
     return None
@@ -470,7 +483,7 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     variable = instance_of(emitter, getattr(node.func, "value", None), kind.form)
     given = [*node.args, *node.keywords]
     if (
-        variable
+        variable in emitter.env
         and any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))
         and variable not in stored_names(given)
     ):

@@ -129,7 +129,7 @@ def is_instance(value: Value, classes: Any) -> tuple[str, Value, Value]:
         return f"((not {value.none}) & {code})", there, rest
     assert isinstance(value.kind, k.Several)
     number = value.items[0]
-    holds = [issubclass(form, classes) for form in _forms(value.kind)]
+    holds = [issubclass(k.python_class(form), classes) for form in _forms(value.kind)]
     codes = [f"({number.code} == {place})" for place, is_one in enumerate(holds) if is_one]
     there, other = (
         _of_some(value, [is_one == wanted for is_one in holds]) for wanted in (True, False)

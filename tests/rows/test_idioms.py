@@ -961,3 +961,27 @@ def test_an_attribute_of_a_thread_may_become_an_equal_value_of_another_type() ->
     for value in (1, True, 1.0, 0.0, -0.0):
         HERE.value = value
         assert compiled(ck.array([7])).to_pylist() == [f"{value}7"]
+
+
+MONTHS = ("Jan", "Feb", "Mar", "Feb")
+
+
+def month_of(text: str) -> int:
+    try:
+        return MONTHS.index(text.title()[:3]) + 1
+    except ValueError as error:
+        return -len(str(error))
+
+
+def places_in_tuples(text: str) -> tuple[int, int, int]:
+    parts = (text, text[::-1], "feb")
+    return parts.count(text.lower()), parts.index("feb"), MONTHS.index(text.title(), 2)
+
+
+@pytest.mark.parametrize("function", [month_of, places_in_tuples])
+def test_places_in_tuples(function: Any) -> None:
+    compiled = ck.udf(function)
+    for text in ["feb", "FEB", "mar", "x", ""]:
+        actual = outcome(lambda row: compiled(ck.array([row])).to_pylist()[0], text)
+        wanted = outcome(function, text)
+        assert (tuple(actual.values()) if isinstance(actual, dict) else actual) == wanted

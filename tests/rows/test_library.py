@@ -79,6 +79,9 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     ),
     "binascii.hexlify": st.tuples(st.binary(max_size=9)),
     "binascii.unhexlify": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
+    "builtins.bytearray": st.tuples(
+        st.integers(-1, 3) | st.lists(st.integers(-1, 256), max_size=3) | st.binary(max_size=3)
+    ),
     "calendar.timegm": st.tuples(
         st.tuples(
             st.integers(0, 9999), st.integers(0, 13), *[st.integers(-9, 99) | st.floats()] * 5
@@ -212,6 +215,8 @@ def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         raise
     except Exception:  # noqa: BLE001
         return "raises"
+    if getattr(actual, "_python_class_", type(actual)) is bytearray:
+        actual = bytes(actual)
     actual = actual.hexdigest() if hasattr(actual, "hexdigest") else actual
     return repr(np.float64(actual)) if isinstance(actual, float) else repr(actual)
 
@@ -344,6 +349,45 @@ def test_rows_left_within_what_stands_for_the_library_are_those_of_the_users_lin
     assert actual(ck.array(texts)).to_pylist() == list(map(parsed, texts))
     (site,) = filter(None, actual.report().sites)
     assert (site.line, site.reason) == (parsed.__code__.co_firstlineno + 1, "bytes.fromhex")
+
+
+def bytes_changed(data: bytes, n: int) -> tuple[bytes, int, bool]:
+    buffer = bytearray(data)
+    buffer.append(n)
+    buffer[0] ^= 1
+    buffer += b"end"
+    buffer.extend(byte // 2 for byte in data)
+    del buffer[1]
+    other = buffer
+    other[1:3] = b"\0\1\2"
+    return bytes(buffer), buffer.pop(), other == buffer and 2 in buffer
+
+
+def bytes_read(data: bytes, n: int) -> tuple[str, bytes, int, str, bool]:
+    zeros = bytearray(n)
+    for place, byte in enumerate(data):
+        zeros[place] = byte & 127
+    part = b"<" + zeros[1:-1] + b">"
+    kind = "bytearray" if isinstance(zeros, bytearray) else "other"
+    joined = zeros + b"x"
+    return zeros.decode(), part, sum(joined), kind + type(joined).__name__, bool(zeros)
+
+
+@pytest.mark.parametrize("function", [bytes_changed, bytes_read])
+def test_byte_arrays(function: Any) -> None:
+    rows = [(b"abc\xff", 7), (b"ab", 255), (b"", 3), (b"abc", 256), (b"abc", -1), (b"abc", 0)]
+    compiled = ck.udf(function)
+    for data, n in rows:
+        columns = ck.array([data]), ck.array([n])
+        try:
+            wanted = function(data, n)
+        except (IndexError, ValueError) as error:
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                compiled(*columns)
+        else:
+            report = compiled.report()
+            assert [*compiled(*columns).to_pylist()[0].values()] == [*wanted]
+            assert compiled.report().left == report.left
 
 
 @ck.udf

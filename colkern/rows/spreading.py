@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import string
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 from colkern.kernels import row_values
@@ -14,7 +14,7 @@ from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS
 from colkern.rows.calls import call
 from colkern.rows.comprehensions import as_list, unrolled
-from colkern.rows.containers import unpacked
+from colkern.rows.containers import contained, unpacked
 from colkern.rows.emitter import Emitter, copied, derived
 from colkern.rows.expressions import needed
 from colkern.rows.folding import constant
@@ -77,29 +77,43 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
     return spread
 
 
-def _names_taken(emitter: Emitter, node: ast.Call) -> list[str]:
-    """Returns the parameters that a function takes for `**` of a dictionary; empty if they are open."""
+def _names_taken(emitter: Emitter, node: ast.Call) -> dict[str, Any]:
+    """Returns the parameters that a function takes for `**` of a dictionary, with their defaults, which may
+    be `NO_DEFAULT`; empty if they are open."""
     function = plain_function(replacement(known_object(emitter, node.func)))
+    is_only = not node.args and len(node.keywords) == 1
+    if is_only and (rows := table().get(table_name(function), [])):
+        named = {one.name: one.default for one in rows[0].parameters}
+        return {} if "" in named else named
     try:
         parameters = [*inspect.signature(function, follow_wrapped=False).parameters.values()]
     except (TypeError, ValueError):
-        return []
+        return {}
     is_open = any(part.kind in (part.VAR_KEYWORD, part.POSITIONAL_ONLY) for part in parameters)
-    is_only = not node.args and len(node.keywords) == 1
-    return [part.name for part in parameters] if is_only and not is_open else []
+    given = {
+        part.name: NO_DEFAULT if part.default is part.empty else part.default for part in parameters
+    }
+    return given if is_only and not is_open else {}
 
 
-def _entries(emitter: Emitter, value: Value, names: list[str]) -> Iterator[tuple[str, Value]]:
+def _entries(
+    emitter: Emitter, value: Value, names: Mapping[str, Any]
+) -> Iterator[tuple[str, Value]]:
     """Yields the entries of a dictionary with certain keys; rows where it has others are left to Python."""
     value = as_one_of(emitter, value, dict)
     if not isinstance(value.kind, k.Container) or value.kind.name != "dict":
         emitter.refuse(f"`**` of {value.kind} in a call has no compiled form")
     size = emitter.numbers(call(emitter, "len", [value])).code
-    emitter.fail_if(f"{size} != {len(names)}", row_values.LEFT, "`**` of other keys")
-    for name in names:
+    has = {name: contained(emitter, constant(name), value).code for name in names}
+    known = " + ".join(f"int({code})" for code in has.values())
+    emitter.fail_if(f"{size} != {known}", row_values.LEFT, "`**` of other keys")
+    for name, default in names.items():
         with emitter.ahead(is_only_raised=True):
-            entry = call(emitter, "[]", [value, constant(name)])
-        yield name, entry
+            entry = partial(call, emitter, "[]", [value, constant(name)])
+            if default is NO_DEFAULT:
+                yield name, entry()
+            else:
+                yield name, emitter.chosen(has[name], entry, lambda own=default: constant(own))
 
 
 def _require_still(emitter: Emitter, arguments: Sequence[ast.AST], starred: ast.AST) -> None:

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import compress, cycle, groupby, pairwise, product, starmap
 from typing import Any, NamedTuple
 
@@ -978,10 +978,34 @@ def places_in_tuples(text: str) -> tuple[int, int, int]:
     return parts.count(text.lower()), parts.index("feb"), MONTHS.index(text.title(), 2)
 
 
-@pytest.mark.parametrize("function", [month_of, places_in_tuples])
-def test_places_in_tuples(function: Any) -> None:
+def span(text: str) -> timedelta:
+    parts = (part.partition("=") for part in text.split())
+    return timedelta(**{unit: int(number) for unit, _, number in parts})
+
+
+def repeated_end(end: str, start: str = "<", times: int | None = None) -> str:
+    return start + end * (times or 1)
+
+
+def joined_options(text: str) -> str:
+    return repeated_end(**dict.fromkeys(text.split(), text))
+
+
+@pytest.mark.parametrize("function", [joined_options, month_of, places_in_tuples, span])
+def test_places_in_tuples_and_entries_of_dictionaries_as_arguments(function: Any) -> None:
     compiled = ck.udf(function)
-    for text in ["feb", "FEB", "mar", "x", ""]:
+    for text in [
+        "feb",
+        "FEB",
+        "mar",
+        "x",
+        "",
+        "end",
+        "end start",
+        "days=1 hours=-2",
+        "days=x",
+        "weeks=1 x=1",
+    ]:
         actual = outcome(lambda row: compiled(ck.array([row])).to_pylist()[0], text)
         wanted = outcome(function, text)
         assert (tuple(actual.values()) if isinstance(actual, dict) else actual) == wanted

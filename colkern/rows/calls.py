@@ -138,6 +138,8 @@ def _of_no_row(
             emitter.refuse(f"{owner} has no {attribute!r}{of_series}")
         if name not in table() and not isinstance(arguments[0].kind, k.Container):
             return emitter.computed(name)
+    if any(k.stands_for_library(value.kind) for value in arguments):
+        return emitter.computed(name)
     kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
     instead = _INSTEAD.get(name.rpartition(".")[2], "")
     return emitter.refuse(f"{name}({kinds}) has no compiled form{instead}")

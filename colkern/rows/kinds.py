@@ -760,6 +760,11 @@ def python_class(form: type) -> type:
     return own
 
 
+def stands_for_library(kind: Kind) -> bool:
+    """Whether it is an instance of a class that has a part of what a library's class has."""
+    return hasattr(form_of(kind), "_python_class_")
+
+
 def type_name(kind: Kind) -> str:
     """Returns the name of the type to which methods belong."""
     return "int" if kind.name == "unsigned" else kind.name

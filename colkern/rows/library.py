@@ -15,6 +15,7 @@ import inspect
 import math
 import operator
 import os
+import pathlib
 import re
 import string
 import sys
@@ -34,6 +35,8 @@ import numpy as np
 from colkern.rows import number_library, text_library, url_library
 from colkern.rows.byte_arrays import ByteArray
 from colkern.rows.digests import Md5, Sha1, Sha256
+from colkern.rows.paths import PosixPath, PurePosixPath
+from colkern.rows.sequence_matching import SequenceMatcher, get_close_matches
 from colkern.rows.text_library import Uncovered
 
 
@@ -142,7 +145,9 @@ def is_before(left: Any, right: Any, by_key: bool) -> bool:
 
 
 def fspath(path: Any) -> Any:
-    """`os.fspath` of text and bytes."""
+    """`os.fspath` of text, bytes and paths."""
+    if isinstance(path, pathlib.PurePath):
+        return str(path)
     if not isinstance(path, str | bytes):
         raise Uncovered
     return path
@@ -721,6 +726,7 @@ REPLACED: dict[str, Any] = {
     "hashlib.sha256": Sha256,
     "copy.copy": copied,
     "copy.deepcopy": deep_copied,
+    **_named("difflib", SequenceMatcher, get_close_matches),
     "fnmatch.fnmatch": fnmatch,
     "fnmatch.fnmatchcase": fnmatch,
     **_in_python(heapq, "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
@@ -737,6 +743,10 @@ REPLACED: dict[str, Any] = {
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
+    **_named("pathlib", PosixPath, PurePosixPath),
+    **(
+        {"pathlib.Path": PosixPath, "pathlib.PurePath": PurePosixPath} if os.name == "posix" else {}
+    ),
     **_named("posixpath", normpath),
     **_of(number_library, "pandas", "isna notna"),
     **_of(number_library, "statistics", "mean pstdev pvariance stdev variance"),

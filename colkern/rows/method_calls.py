@@ -526,7 +526,10 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         arguments = [constant(kind.form), *arguments]
         return users_function(emitter, function.__func__, arguments, named)
     if not isinstance(function, types.FunctionType):
-        emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
+        what = f"{kind.form.__name__}.{name}()"
+        if k.stands_for_library(kind):
+            return emitter.computed(what)
+        emitter.refuse(f"{what} has no compiled form")
     if isinstance(kind, k.Record) and name in changing_methods(kind.form):
         return changing_method(emitter, function, owner, variable, arguments, named)[0]
     return users_function(emitter, function, [owner, *arguments], named)

@@ -66,6 +66,7 @@ COPIED = st.recursive(
     max_leaves=4,
 )
 AMOUNTS_OF_MONEY = st.lists(st.integers(-(10**6), 10**6).map(lambda cents: cents / 100))
+SIMILAR = st.text(st.sampled_from("abé"), max_size=8) | st.sampled_from(["ab" * 120, "a" * 300])
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.elements": st.tuples(COUNTS),
     "OrderedDict.fromkeys": st.tuples(NUMBERS, st.integers()),
@@ -94,6 +95,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "csv.reader": st.tuples(st.lists(st.text(st.sampled_from('ab,;" \n'), max_size=9), max_size=2)),
     "date.fromisocalendar": st.tuples(st.integers(0, 10000), st.integers(0, 54), st.integers(0, 8)),
     "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
+    "difflib.SequenceMatcher": st.tuples(st.none(), SIMILAR, SIMILAR, st.booleans()),
+    "difflib.get_close_matches": st.tuples(
+        SIMILAR, st.lists(SIMILAR, max_size=5), st.integers(0, 3), st.sampled_from([0.0, 0.4, 0.9])
+    ),
     **dict.fromkeys(
         ("fnmatch.fnmatch", "fnmatch.fnmatchcase"),
         st.tuples(TEXTS, st.text(st.sampled_from("aB.é*?[!]-\n"), max_size=5)),
@@ -157,6 +162,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
         ),
         st.tuples(st.characters()),
     ),
+    **dict.fromkeys(
+        ("pathlib.Path", "pathlib.PosixPath", "pathlib.PurePath", "pathlib.PurePosixPath"),
+        st.lists(st.text(st.sampled_from("/.aé")), max_size=3).map(tuple),
+    ),
     "posixpath.normpath": st.tuples(st.text(st.sampled_from("/.aé\0"))),
     "urllib.parse._coerce_args": st.lists(TEXTS | st.binary(max_size=2), min_size=1).map(tuple),
     "urllib.parse.quote": st.tuples(
@@ -217,7 +226,8 @@ def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return "raises"
     if getattr(actual, "_python_class_", type(actual)) is bytearray:
         actual = bytes(actual)
-    actual = actual.hexdigest() if hasattr(actual, "hexdigest") else actual
+    for number in ("hexdigest", "ratio"):
+        actual = getattr(actual, number)() if hasattr(actual, number) else actual
     return repr(np.float64(actual)) if isinstance(actual, float) else repr(actual)
 
 

@@ -22,20 +22,19 @@ _RESULTS = {
     ),
     "int": "address.version",
     "float": (
-        "math.cbrt math.exp2 math.gamma math.lgamma matcher.ratio statistics.geometric_mean "
+        "math.cbrt math.exp2 math.gamma math.lgamma statistics.geometric_mean "
         "statistics.harmonic_mean"
     ),
     "bool": (
         "address.is_global address.is_loopback address.is_multicast address.is_private "
         "address.is_reserved"
     ),
-    "list[str]": "difflib.get_close_matches shlex.split textwrap.wrap",
+    "list[str]": "shlex.split textwrap.wrap",
     "address": "ipaddress.IPv4Address ipaddress.IPv6Address ipaddress.ip_address",
     "hash": (
         "hashlib.blake2b hashlib.blake2s hashlib.new hashlib.sha224 "
         "hashlib.sha384 hashlib.sha3_256 hashlib.sha512"
     ),
-    "matcher": "difflib.SequenceMatcher",
     "template": "string.Template",
     "uuid": "uuid.UUID uuid.uuid3 uuid.uuid5",
     "None": "hash.update",

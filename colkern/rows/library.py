@@ -35,6 +35,7 @@ import numpy as np
 from colkern.rows import number_library, text_library, url_library
 from colkern.rows.byte_arrays import ByteArray
 from colkern.rows.digests import Md5, Sha1, Sha256
+from colkern.rows.identifiers import UUID, IPv4Address, ip_address, uuid3, uuid5
 from colkern.rows.paths import PosixPath, PurePosixPath
 from colkern.rows.sequence_matching import SequenceMatcher, get_close_matches
 from colkern.rows.text_library import Uncovered
@@ -733,6 +734,7 @@ REPLACED: dict[str, Any] = {
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
     "io.StringIO": text_library.string_lines,
+    **_named("ipaddress", IPv4Address, ip_address),
     **_named("itertools", accumulate, combinations, compress, pairwise),
     **_named("itertools", permutations, repeat, zip_longest),
     "itertools.combinations_with_replacement": with_replacement,
@@ -754,6 +756,7 @@ REPLACED: dict[str, Any] = {
     **{f"unicodedata.{name}": on_ascii(name) for name in _OF_CHARACTERS},
     **_of(url_library, "urllib.parse", "quote unquote urlencode urlsplit"),
     "urllib.parse._coerce_args": url_library.coerce_args,
+    **_named("uuid", UUID, uuid3, uuid5),
     **_named("zlib", adler32, crc32),
 }
 """The functions that are compiled for those of some names: of this module, and Python's own."""

@@ -13,12 +13,11 @@ _RESULTS = {
         "address.__str__ hash.hexdigest json.dumps string.Template.safe_substitute "
         "string.Template.substitute template.safe_substitute template.substitute "
         "textwrap.dedent textwrap.fill textwrap.shorten "
-        "urllib.parse.urlencode uuid.__str__ "
-        "uuid.hex"
+        "urllib.parse.urlencode"
     ),
     "bytes": (
         "base64.b16decode base64.b16encode base64.b32decode base64.b32encode gzip.decompress "
-        "hash.digest uuid.bytes zlib.compress zlib.decompress"
+        "hash.digest zlib.compress zlib.decompress"
     ),
     "int": "address.version",
     "float": (
@@ -30,13 +29,12 @@ _RESULTS = {
         "address.is_reserved"
     ),
     "list[str]": "shlex.split textwrap.wrap",
-    "address": "ipaddress.IPv4Address ipaddress.IPv6Address ipaddress.ip_address",
+    "address": "ipaddress.IPv6Address",
     "hash": (
         "hashlib.blake2b hashlib.blake2s hashlib.new hashlib.sha224 "
         "hashlib.sha384 hashlib.sha3_256 hashlib.sha512"
     ),
     "template": "string.Template",
-    "uuid": "uuid.UUID uuid.uuid3 uuid.uuid5",
     "None": "hash.update",
 }
 """The functions, and the methods of the objects that they make, by the kinds of their results."""

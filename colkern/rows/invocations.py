@@ -52,7 +52,14 @@ from colkern.rows.functions import (
 from colkern.rows.instances import CONSTRUCTING, COPYING, has_fields, instance, written_methods
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import new_iterator
-from colkern.rows.library import copied, moment_of_iso, only_computes, replacement, round_alike
+from colkern.rows.library import (
+    copied,
+    make_trans,
+    moment_of_iso,
+    only_computes,
+    replacement,
+    round_alike,
+)
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.scopes import nodes_of
@@ -473,7 +480,7 @@ _OF_CONSTANTS = (
     ord,
     re.compile,
     re.escape,
-    str.maketrans,
+    make_trans,
     string.Template,
 )
 """Functions that return a constant for constants."""

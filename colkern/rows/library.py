@@ -247,6 +247,34 @@ def elements(self: Any) -> Iterator[Any]:
             yield key
 
 
+def make_trans(x: Any, y: str | None = None, z: str | None = None) -> dict[int, Any]:
+    """`str.maketrans`."""
+    if y is None:
+        if any(isinstance(key, str) and len(key) != 1 for key in x):
+            raise Uncovered
+        return {ord(key) if isinstance(key, str) else key: to for key, to in x.items()}
+    if len(x) != len(y):
+        raise ValueError("the first two maketrans arguments must have equal length")
+    table: Any = {ord(old): ord(new) for old, new in zip(x, y)}  # noqa: B905  # they are as long
+    if z is not None:
+        for character in z:
+            table[ord(character)] = None
+    return table
+
+
+def translated_by(text: str, table: Any) -> str:
+    """`str.translate`."""
+    parts = []
+    for character in text:
+        code = ord(character)
+        if code in table:
+            to = table[code]
+            parts.append("" if to is None else chr(to) if isinstance(to, int) else to)
+        else:
+            parts.append(character)
+    return "".join(parts)
+
+
 def on_ascii(name: str) -> Callable[..., Any]:
     """Returns a function of `unicodedata` for ASCII characters; with a default, as most of them take."""
     function, table = getattr(unicodedata, name), {}
@@ -742,6 +770,7 @@ REPLACED: dict[str, Any] = {
     "itertools.groupby": group_by,
     "itertools.starmap": star_map,
     **_named("math", dist, number_library.fsum, prod),
+    "str.maketrans": make_trans,
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
@@ -830,6 +859,9 @@ def replacement(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)
+    if owner is None and isinstance(function, types.BuiltinFunctionType):
+        # A static method of a type.
+        return REPLACED.get(function.__qualname__, function)
     if isinstance(function, types.FunctionType | types.BuiltinFunctionType):
         return REPLACED.get(_name_in_library(function), function)
     name = public_name(function, _PUBLIC) if callable(function) else ""

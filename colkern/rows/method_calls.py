@@ -70,7 +70,7 @@ from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods
 from colkern.rows.functions import changing_method, users_function
 from colkern.rows.iteration import VIEWS, is_iterator, refuse_iterator, view_of_row
-from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
+from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item, translated_by
 from colkern.rows.literals import stored_constant
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.orders import has_own_order, sorted_list
@@ -330,6 +330,8 @@ def _translated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> V
     if len(node.args) != 1:
         return None
     table = looked_into(emitter, node.args[0])
+    if getattr(table.kind, "default", None) == "" and not table.is_constant:
+        return users_function(emitter, translated_by, [owner, table])
     return translated(emitter, owner, table.constant if table.is_constant else None)
 
 

@@ -170,6 +170,11 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
         st.lists(st.text(st.sampled_from("/.aé")), max_size=3).map(tuple),
     ),
     "posixpath.normpath": st.tuples(st.text(st.sampled_from("/.aé\0"))),
+    "str.maketrans": st.one_of(
+        st.tuples(st.dictionaries(st.characters() | st.integers(), st.text(max_size=2))),
+        st.tuples(st.text("ab", max_size=2), TEXTS),
+        st.tuples(st.just("ab"), st.text("ab", min_size=2, max_size=2), TEXTS),
+    ),
     "urllib.parse._coerce_args": st.lists(TEXTS | st.binary(max_size=2), min_size=1).map(tuple),
     "urllib.parse.quote": st.tuples(
         TEXTS, st.sampled_from(["/", "", "é:?"]), st.sampled_from([None, "latin-1"])
@@ -209,7 +214,7 @@ def original(name: str) -> Callable[..., Any]:
         )
     owner, _, attribute = name.rpartition(".")
     kinds: dict[str, Any] = {
-        kind.__name__: kind for kind in (Counter, OrderedDict, bytes, date, dict)
+        kind.__name__: kind for kind in (Counter, OrderedDict, bytes, date, dict, str)
     }
     of = kinds[owner] if owner in kinds else importlib.import_module(owner)
     function: Callable[..., Any] = getattr(of, attribute)
@@ -365,6 +370,31 @@ def test_rows_left_within_what_stands_for_the_library_are_those_of_the_users_lin
     assert actual(ck.array(texts)).to_pylist() == list(map(parsed, texts))
     (site,) = filter(None, actual.report().sites)
     assert (site.line, site.reason) == (parsed.__code__.co_firstlineno + 1, "bytes.fromhex")
+
+
+def shifted(text: str, n: int) -> str:
+    return text.translate(str.maketrans("abc", text[n:] + "abc"[:n], "x"))
+
+
+def spelled_out(text: str, n: int) -> str:
+    names = str.maketrans({"a": text, "é": "e" * n})
+    return text.translate(names) + text.translate({ord(each): n * 50 for each in text[1:]})
+
+
+@pytest.mark.parametrize("function", [shifted, spelled_out])
+def test_tables_of_translate_that_the_row_makes(function: Any) -> None:
+    compiled = ck.udf(function)
+    for text, n in [("abé", 0), ("xbc", 1), ("caxb", 2), ("", 0), ("abc", -1)]:
+        columns = ck.array([text]), ck.array([n])
+        try:
+            wanted = function(text, n)
+        except ValueError as error:
+            with pytest.raises(ValueError, match=re.escape(str(error))):
+                compiled(*columns)
+        else:
+            report = compiled.report()
+            assert compiled(*columns).to_pylist() == [wanted]
+            assert compiled.report().left == report.left
 
 
 def bytes_changed(data: bytes, n: int) -> tuple[bytes, int, bool]:

@@ -26,7 +26,7 @@ from colkern.rows.comparisons import alike_tuples, compared, of_any_length
 from colkern.rows.constants import wrapped
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
-from colkern.rows.front import is_constant_of
+from colkern.rows.front import is_constant_of, variables_of
 from colkern.rows.integers import (
     by_power_of_two,
     is_signed,
@@ -71,7 +71,11 @@ def _name(emitter: Emitter, node: ast.Name) -> Value:
     if node.id in emitter.env:
         return emitter.read(node.id)
     if node.id in emitter.locals:
-        emitter.refuse(f"{node.id} is used before it has a value")
+        own = variables_of(emitter.definition.function.__code__)
+        # Some have a longer name than the user's.
+        is_own = not own.isdisjoint((node.id, node.id.rstrip("_")))
+        reason = "is used before it has a value" if is_own else "is shared by all rows, and changes"
+        emitter.refuse(f"{node.id} {reason}")
     if node.id not in emitter.definition.names:
         emitter.refuse(f"the name {node.id} is not defined")
     return constant(emitter.definition.names[node.id])

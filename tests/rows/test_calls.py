@@ -656,13 +656,25 @@ def test_a_dictionary_changes_for_all_who_have_it(
     checked(function, left)
 
 
+class Shared:
+    count = 0
+
+
+def counted_for_all(n: int) -> int:
+    Shared.count += n
+    return Shared.count
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
         (filled_within, CONSTANT_KEYS),
+        (counted_for_all, "Shared is shared by all rows, and changes"),
         (seen_before, "items\\(\\) has a compiled form only in a loop"),
     ],
 )
-def test_what_shows_a_change_of_a_dictionary_is_refused(function: Any, reason: str) -> None:
+def test_what_shows_a_change_of_a_dictionary_or_changes_a_global_is_refused(
+    function: Any, reason: str
+) -> None:
     with pytest.raises(ck.CompileError, match=reason.replace("{", "\\{").replace("*", "\\*")):
         ck.udf(function)

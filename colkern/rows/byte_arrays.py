@@ -22,6 +22,13 @@ def _bytes(other: Any) -> bytes:
     return bytes(other)
 
 
+def _place(items: list[int], place: int) -> int:
+    if not -len(items) <= place < len(items):
+        # The text of the exception differs from that of lists.
+        raise Uncovered
+    return place
+
+
 class ByteArray:
     """A `bytearray`, which has the methods that people call on one; others have no compiled form."""
 
@@ -50,14 +57,17 @@ class ByteArray:
     def __contains__(self, item: int) -> bool:
         return _byte(item) in self._items
 
+    def __copy__(self) -> ByteArray:
+        return ByteArray(self._items)
+
     def __delitem__(self, place: int) -> None:
-        del self._items[place]
+        del self._items[_place(self._items, place)]
 
     def __getitem__(self, place: int) -> int:
-        return self._items[place]
+        return self._items[_place(self._items, place)]
 
     def __iadd__(self, items: Any) -> ByteArray:
-        self.extend(items)
+        self.extend(_bytes(items))
         return self
 
     def __iter__(self) -> Iterator[int]:
@@ -67,7 +77,8 @@ class ByteArray:
         return len(self._items)
 
     def __setitem__(self, place: int, item: int) -> None:
-        self._items[place] = _byte(item)
+        known = _place(self._items, place)
+        self._items[known] = _byte(item)
 
     def _slice_(self, start: int | None, stop: int | None, step: int | None) -> ByteArray:
         return ByteArray(self._items[start:stop:step])
@@ -87,10 +98,6 @@ class ByteArray:
         """Add bytes."""
         self._items.extend([_byte(item) for item in iterable_of_ints])
 
-    def hex(self) -> str:
-        """Returns the bytes as hexadecimal digits."""
-        return bytes(self._items).hex()
-
     def pop(self, index: int = -1) -> int:
         """Remove a byte, and return it."""
-        return self._items.pop(index)
+        return self._items.pop(_place(self._items, index))

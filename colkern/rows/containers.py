@@ -506,7 +506,12 @@ def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) 
     kind = container.kind
     parts = (cut.lower, cut.upper, *([cut.step] if cut.step else []))
     bounds = [expression(emitter, part) if part else NONE for part in parts]
-    if rows.functions.special(emitter, "_set_slice_", container, *bounds, value) is not None:
+    own = (
+        None
+        if cut.step
+        else rows.functions.special(emitter, "_set_slice_", container, *bounds, value)
+    )
+    if own is not None:
         return
     if not isinstance(kind, Container) or kind.name != "list" or kind.most:
         emitter.refuse("an assignment to such a slice has no compiled form")

@@ -522,6 +522,8 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
         return replaced(emitter, owner, named)
     function = inspect.getattr_static(kind.form, name, None)
+    if function is None and hasattr(k.python_class(kind.form), name):
+        return emitter.computed(f"{kind}.{name}")
     if isinstance(function, staticmethod):
         return users_function(emitter, function.__func__, arguments, named)
     if isinstance(function, classmethod):

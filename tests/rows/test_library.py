@@ -419,21 +419,46 @@ def bytes_read(data: bytes, n: int) -> tuple[str, bytes, int, str, bool]:
     return zeros.decode(), part, sum(joined), kind + type(joined).__name__, bool(zeros)
 
 
-@pytest.mark.parametrize("function", [bytes_changed, bytes_read])
-def test_byte_arrays(function: Any) -> None:
+def texts_of_exceptions(data: bytes, n: int) -> tuple[str, int]:
+    buffer = bytearray(data)
+    text = ""
+    try:
+        buffer[n] = 300
+    except (IndexError, ValueError) as error:
+        text = str(error)
+    return text + str(buffer.find(b"c")), len(b"<" + buffer)
+
+
+def no_other_sequences(data: bytes, n: int) -> tuple[int, int]:
+    buffer = bytearray(data)
+    other = buffer
+    other.append(7)
+    if n == 3:
+        other += [n]  # type: ignore[arg-type]
+    match buffer:
+        case [_, *_]:
+            return 1, n
+    return len(buffer), n
+
+
+@pytest.mark.parametrize(
+    ("function", "left"),
+    [(bytes_changed, 0), (bytes_read, 0), (texts_of_exceptions, 1), (no_other_sequences, 1)],
+)
+def test_byte_arrays(function: Any, left: int) -> None:
     rows = [(b"abc\xff", 7), (b"ab", 255), (b"", 3), (b"abc", 256), (b"abc", -1), (b"abc", 0)]
     compiled = ck.udf(function)
     for data, n in rows:
         columns = ck.array([data]), ck.array([n])
         try:
             wanted = function(data, n)
-        except (IndexError, ValueError) as error:
+        except (IndexError, TypeError, ValueError) as error:
             with pytest.raises(type(error), match=re.escape(str(error))):
                 compiled(*columns)
         else:
             report = compiled.report()
             assert [*compiled(*columns).to_pylist()[0].values()] == [*wanted]
-            assert compiled.report().left == report.left
+            assert left or compiled.report().left == report.left
 
 
 @ck.udf

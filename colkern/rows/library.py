@@ -8,6 +8,7 @@ own text, also where it has C for it too, as in `heapq`.
 from __future__ import annotations
 
 import ast
+import binascii
 import bisect
 import heapq
 import importlib.util
@@ -28,6 +29,7 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from fnmatch import translate
 from functools import cache, lru_cache
+from string import hexdigits
 from typing import Any, NewType
 
 import numpy as np
@@ -255,7 +257,7 @@ def make_trans(x: Any, y: str | None = None, z: str | None = None) -> dict[int, 
         return {ord(key) if isinstance(key, str) else key: to for key, to in x.items()}
     if len(x) != len(y):
         raise ValueError("the first two maketrans arguments must have equal length")
-    table: Any = {ord(old): ord(new) for old, new in zip(x, y)}  # noqa: B905  # they are as long
+    table: dict[int, Any] = {ord(old): ord(new) for old, new in zip(x, y)}  # noqa: B905  # they are as long
     if z is not None:
         for character in z:
             table[ord(character)] = None
@@ -285,8 +287,12 @@ def on_ascii(name: str) -> Callable[..., Any]:
     def of_character(character: str, *default: Any) -> Any:
         if character in table:
             return table[character]
-        if not default or len(character) != 1 or not character.isascii():
+        if not character.isascii():
             raise Uncovered
+        if len(character) != 1:
+            raise TypeError
+        if not default:
+            raise ValueError
         return default[0]
 
     return of_character
@@ -382,7 +388,7 @@ def from_hex(string: str) -> bytes:
     for digit in string:
         if digit.isspace():
             raise Uncovered
-    if len(string) % 2 == 1 or not all(digit in "0123456789abcdefABCDEF" for digit in string):
+    if len(string) % 2 == 1 or not all(digit in hexdigits for digit in string):
         raise ValueError
     return bytes([int(string[place : place + 2], 16) for place in range(0, len(string), 2)])
 
@@ -513,7 +519,10 @@ def unhexlify(hexstr: Any) -> bytes:
     """`binascii.unhexlify`."""
     if not hexstr.isascii():
         raise Uncovered
-    return from_hex(hexstr if isinstance(hexstr, str) else hexstr.decode())
+    text = hexstr if isinstance(hexstr, str) else hexstr.decode()
+    if len(text) % 2 == 1 or not all(digit in hexdigits for digit in text):
+        raise binascii.Error
+    return from_hex(text)
 
 
 def from_iso_calendar(year: int, week: int, day: int) -> date:

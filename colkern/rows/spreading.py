@@ -113,7 +113,7 @@ def _entries(
             if default is NO_DEFAULT:
                 yield name, entry()
             else:
-                yield name, emitter.chosen(has[name], entry, lambda own=default: constant(own))
+                yield name, emitter.chosen(has[name], entry, partial(constant, default))
 
 
 def _require_still(emitter: Emitter, arguments: Sequence[ast.AST], starred: ast.AST) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import bisect
 import copy
 import csv
@@ -18,6 +19,7 @@ import re
 import statistics
 import string
 import textwrap
+import unicodedata
 import urllib.parse
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -434,7 +436,7 @@ def no_other_sequences(data: bytes, n: int) -> tuple[int, int]:
     other = buffer
     other.append(7)
     if n == 3:
-        other += [n]  # type: ignore[arg-type]
+        other += [n]
     match buffer:
         case [_, *_]:
             return 1, n
@@ -942,3 +944,18 @@ def test_iterators_of_their_own_are_refused() -> None:
 
     with pytest.raises(ck.CompileError, match="DictReader"):
         ck.udf(first)
+
+
+def digits_or_kind(text: str) -> str:
+    try:
+        return binascii.unhexlify(text).hex() + str(unicodedata.numeric(text))
+    except binascii.Error:
+        return "no digits"
+    except TypeError:
+        return "no character"
+
+
+def test_exceptions_of_library_functions_have_their_classes() -> None:
+    compiled, texts = ck.udf(digits_or_kind), ["abc", "abcd", "a b ", "xy", ""]
+    assert compiled(ck.array(texts)).to_pylist() == [*map(digits_or_kind, texts)]
+    assert not compiled.report().left

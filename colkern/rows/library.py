@@ -832,7 +832,7 @@ def only_computes(function: Any) -> bool:
 def library_name(function: Callable[..., Any]) -> str:
     """Returns the name of what a function or a method here replaces in the library; empty for others."""
     module = vars(sys.modules.get(function.__module__, sys))
-    form = module.get(function.__qualname__.partition(".")[0])
+    form: Any = module.get(function.__qualname__.partition(".")[0])
     if hasattr(form, "_python_class_"):
         return f"{form._python_class_.__name__}.{function.__name__}"
     return next((name for name, own in REPLACED.items() if own is function), "")

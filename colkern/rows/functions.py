@@ -226,6 +226,9 @@ def write_program(
         except SharedError as error:
             raise CompileError(str(error)) from None
         except CompileError as error:
+            if program.makes_objects:
+                options["has_objects"] = False
+                continue
             refusal = error
         else:
             program.drop_uncalled(name)

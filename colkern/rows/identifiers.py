@@ -120,65 +120,65 @@ class IPv4Address:
 
     _python_class_ = ipaddress.IPv4Address
 
-    version = 4
+    version = _version = 4
 
     def __init__(self, address: Any) -> None:
         if isinstance(address, str):
-            self.number = _number_of(address)
-            if self.number < 0:
+            self._ip = _number_of(address)
+            if self._ip < 0:
                 raise ipaddress.AddressValueError
         elif isinstance(address, int) and 0 <= address < 1 << 32:
-            self.number = address
+            self._ip = address
         else:
             raise Uncovered
 
     def __int__(self) -> int:
-        return self.number
+        return self._ip
 
     def __str__(self) -> str:
-        number = self.number
+        number = self._ip
         return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
     def __repr__(self) -> str:
         return f"IPv4Address({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ipaddress.IPv4Address) and self.number == int(other)
+        return isinstance(other, ipaddress.IPv4Address) and self._ip == int(other)
 
     @property
     def packed(self) -> bytes:
         """The four bytes."""
-        return self.number.to_bytes(4, "big")
+        return self._ip.to_bytes(4, "big")
 
     @property
     def is_private(self) -> bool:
         """Whether it is of a network that is not routed, or has a use of its own."""
-        return _is_within(self.number, _PRIVATE) and not _is_within(self.number, _NOT_PRIVATE)
+        return _is_within(self._ip, _PRIVATE) and not _is_within(self._ip, _NOT_PRIVATE)
 
     @property
     def is_global(self) -> bool:
         """Whether it is routed."""
-        return self.number >> 22 != 0x6440 >> 6 and not self.is_private
+        return self._ip >> 22 != 0x6440 >> 6 and not self.is_private
 
     @property
     def is_loopback(self) -> bool:
         """Whether it is 127.x.x.x."""
-        return self.number >> 24 == 127
+        return self._ip >> 24 == 127
 
     @property
     def is_link_local(self) -> bool:
         """Whether it is 169.254.x.x."""
-        return self.number >> 16 == 0xA9FE
+        return self._ip >> 16 == 0xA9FE
 
     @property
     def is_multicast(self) -> bool:
         """Whether it is of 224.0.0.0/4."""
-        return self.number >> 28 == 14
+        return self._ip >> 28 == 14
 
     @property
     def is_reserved(self) -> bool:
         """Whether it is of 240.0.0.0/4."""
-        return self.number >> 28 == 15
+        return self._ip >> 28 == 15
 
 
 def ip_address(address: Any) -> IPv4Address:

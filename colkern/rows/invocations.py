@@ -9,6 +9,7 @@ import decimal
 import fnmatch
 import functools
 import inspect
+import ipaddress
 import logging
 import operator
 import re
@@ -54,6 +55,7 @@ from colkern.rows.iteration import gives_items, is_iterator, known_object, makes
 from colkern.rows.iterators import new_iterator
 from colkern.rows.library import (
     copied,
+    library_name,
     make_trans,
     moment_of_iso,
     only_computes,
@@ -270,6 +272,11 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
 def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     # A function that Numba compiles differently, for example for overflows, leaves the row to Python.
     original, function = function, plain_function(replacement(function))
+    if hasattr(function, "_python_class_"):
+        if not emitter.program.has_objects:
+            is_own = original is function
+            return emitter.computed(library_name(function) if is_own else table_name(original))
+        emitter.program.makes_objects = True
     is_whole = function is not original and not makes_iterator(function)
     if is_whole and any(gives_items(emitter, part) for part in node.args):
         node = derived(node, "with lists", functools.partial(_with_lists_for, emitter, node))
@@ -474,6 +481,8 @@ _OF_CONSTANTS = (
     fnmatch.translate,
     frozenset,
     functools.partial,
+    ipaddress.IPv4Network,
+    ipaddress.ip_network,
     logging.getLogger,
     operator.attrgetter,
     operator.itemgetter,

@@ -830,12 +830,14 @@ def only_computes(function: Any) -> bool:
 
 
 def library_name(function: Callable[..., Any]) -> str:
-    """Returns the name of what a function or a method here replaces in the library; empty for others."""
+    """Returns the name of what an object here, or a method, replaces in the library; empty for others."""
+    name = next((name for name, own in REPLACED.items() if own is function), "")
+    if name:
+        return name
     module = vars(sys.modules.get(function.__module__, sys))
     form: Any = module.get(function.__qualname__.partition(".")[0])
-    if hasattr(form, "_python_class_"):
-        return f"{form._python_class_.__name__}.{function.__name__}"
-    return next((name for name, own in REPLACED.items() if own is function), "")
+    own = getattr(form, "_python_class_", None)
+    return f"{own.__name__}.{function.__name__}" if own else ""
 
 
 def by_module(names: Iterable[str]) -> dict[str, list[str]]:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pathlib
 import posixpath
+from typing import Any
 
 from colkern.rows.text_library import Uncovered
+
+
+def _text(path: Any) -> str:
+    if not isinstance(path, str | pathlib.PurePath):
+        raise Uncovered
+    return str(path)
 
 
 def _plain(path: str) -> str:
@@ -23,10 +30,10 @@ class PurePosixPath:
 
     _python_class_ = pathlib.PurePosixPath
 
-    def __init__(self, path: str = "", *others: str) -> None:
-        text = str(path)
+    def __init__(self, path: Any = "", *others: Any) -> None:
+        text = _text(path)
         for other in others:
-            text = posixpath.join(text, str(other))
+            text = posixpath.join(text, _text(other))
         self.text = _plain(text)
 
     def __str__(self) -> str:
@@ -38,10 +45,10 @@ class PurePosixPath:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, pathlib.PurePosixPath) and self.text == str(other)
 
-    def __truediv__(self, key: str) -> PurePosixPath:
+    def __truediv__(self, key: Any) -> PurePosixPath:
         return type(self)(self.text, key)
 
-    def joinpath(self, *others: str) -> PurePosixPath:
+    def joinpath(self, *others: Any) -> PurePosixPath:
         """The path of a file below this one, or of an absolute one."""
         return type(self)(self.text, *others)
 

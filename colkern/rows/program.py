@@ -222,6 +222,8 @@ class Program:
         holds: Whether results of a kind may be values of the declared type.
         has_rows: Whether dictionaries with constant keys may be rows; if not, all are dictionaries.
         returns_signed: Whether results may be negative integers; None if their kind is given.
+        has_objects: Whether it may make instances of the classes that stand for the library's; if not, the
+            rows that would are left. `makes_objects` tells whether it did.
         has_words: Whether of some variables only the lowest 64 bits are computed.
     """
 
@@ -260,6 +262,8 @@ class Program:
     holds: Callable[[Kind], bool] = any_kind
     has_rows: bool = True
     returns_signed: bool | None = False
+    has_objects: bool = True
+    makes_objects: bool = False
     has_words: bool = True
 
     def state(self) -> tuple[Any, ...]:

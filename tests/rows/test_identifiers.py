@@ -58,6 +58,23 @@ def test_addresses_at_the_ends_of_networks_are_pythons() -> None:
     assert not of_address.report().left
 
 
+PLACES = {"home": ipaddress.ip_network("192.168.0.0/16"), "lan": ipaddress.ip_network("10.0.0.0/8")}
+
+
+@ck.udf
+def place(text: str) -> str | None:
+    own = ipaddress.ip_address(text)
+    if own in ipaddress.IPv4Network("10.1.0.0/16"):
+        return "office"
+    return next((name for name, network in PLACES.items() if own in network), None)
+
+
+def test_networks_are_constants() -> None:
+    texts = ["10.1.2.3", "10.0.0.0", "10.2.0.0", "192.168.255.255", "192.169.0.0", "1.2.3.4"]
+    assert place(ck.array(texts)).to_pylist() == [place.function(text) for text in texts]
+    assert not place.report().left
+
+
 @ck.udf
 def is_address(text: str) -> bool:
     try:

@@ -68,6 +68,8 @@ def test_names_of_which_versions_of_python_know_another_suffix_are_left() -> Non
         (lambda text: Path(text).relative_to("/a").name, ck.utf8()),
         (lambda text: str("a" / PurePosixPath(text)), ck.utf8()),
         (lambda text: Path(text).match("*.b"), ck.bool_()),
+        (lambda text: Path(text) < Path("/b"), ck.bool_()),
+        (lambda text: len({Path(text), PurePosixPath("/x")}), ck.int64()),
     ],
 )
 def test_what_has_no_compiled_form_leaves_the_row(function: Any, returns: ck.DataType) -> None:

@@ -36,3 +36,21 @@ def test_ratios_and_close_matches_are_pythons(rows: list[tuple[str, str]]) -> No
         actual = [tuple(row.values()) for row in compiled(*columns).to_pylist()]
         assert actual == [compiled.function(*row) for row in rows]
         assert not compiled.report().left
+
+
+@ck.udf
+def in_words(a: str, b: str) -> float:
+    return difflib.SequenceMatcher(None, a.split(), b.split()).ratio()
+
+
+@ck.udf
+def blocks(a: str, b: str) -> int:
+    return len(difflib.SequenceMatcher(None, a, b).get_matching_blocks())
+
+
+def test_words_are_matched_and_blocks_left() -> None:
+    rows = [("a b c", "b c d"), ("", ""), ("a", "b"), ("x y", "x y")]
+    columns = [ck.array(texts) for texts in zip(*rows, strict=True)]
+    for compiled, left in ((in_words, 0), (blocks, 4)):
+        assert compiled(*columns).to_pylist() == [compiled.function(*row) for row in rows]
+        assert sum(compiled.report().left.values()) == left

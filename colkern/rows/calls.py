@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from colkern import rows
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
@@ -239,11 +239,12 @@ _TAKE_PYTHONS = ("datetime.timedelta", "decimal.Decimal", "math.ceil", "math.flo
 """Functions that take no integers of NumPy's, or make floats of them."""
 
 
-def refuse_change(emitter: Emitter) -> NoReturn:
+def refuse_change(emitter: Emitter, kind: type[CompileError] = CompileError) -> NoReturn:
     """Refuse to change a constant."""
     emitter.refuse(
         "a constant that changes has no compiled form: an object from outside the function, or a "
-        "default, is shared by all rows"
+        "default, is shared by all rows",
+        kind,
     )
 
 

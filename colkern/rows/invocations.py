@@ -28,7 +28,7 @@ from colkern.rows.calls import call, is_left, left_to_python, refuse_change, rep
 from colkern.rows.constants import KINDS
 from colkern.rows.containers import item, readable
 from colkern.rows.decorators import CACHED
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, SharedError, derived
 from colkern.rows.expressions import (
     arguments_of,
     attribute,
@@ -117,7 +117,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
 def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a constant container, which it must not change."""
     if name not in _READING:
-        refuse_change(emitter)
+        # In a row that is left, Python would change what compiled code has read.
+        refuse_change(emitter, SharedError)
     return method(emitter, node, readable(emitter, owner), name)
 
 

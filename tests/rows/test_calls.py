@@ -665,9 +665,19 @@ def counted_for_all(n: int) -> int:
     return Shared.count
 
 
+SEEN: list[int] = []
+
+
+def noted_for_all(n: int) -> int:
+    if n == 1:
+        SEEN.append(n)
+    return len(SEEN)
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
+        (noted_for_all, CONSTANT),
         (filled_within, CONSTANT_KEYS),
         (counted_for_all, "Shared is shared by all rows, and changes"),
         (seen_before, "items\\(\\) has a compiled form only in a loop"),

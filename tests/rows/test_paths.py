@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import colkern as ck
 
-PATHS = st.lists(st.sampled_from(["/", ".", "..", "a", "é.b", "c.tar.gz", "", "..d", "e."])).map(
+PATHS = st.lists(st.sampled_from(["/", ".", "..", "a", "é.b", "c.tar.gz", "", ".d"])).map(
     "/".join
 )
 

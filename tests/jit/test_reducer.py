@@ -447,7 +447,7 @@ class longest:
 
 
 class sentence:
-    """A text that grows with each row; characters that are no ASCII leave the row to Python."""
+    """A text that grows with each row."""
 
     def init():
         return ""

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 import colkern as ck
 
-PATHS = st.lists(st.sampled_from(["/", ".", "..", "a", "é.b", "c.tar.gz", "", ".d"])).map(
-    "/".join
-)
+PATHS = st.lists(st.sampled_from(["/", ".", "..", "a", "é.b", "c.tar.gz", "", ".d"])).map("/".join)
 
 
 def parts(text: str) -> tuple[str, str, str, list[str], bool, str]:
